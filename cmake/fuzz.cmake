@@ -1,0 +1,10 @@
+# tests/fuzz/fuzz_NAME.c becomes a libFuzzer program (clang).
+file(GLOB RF_FUZZ_SOURCES CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${RF_FUZZ_SOURCES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE tests/support src)
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE reluflow_static)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endforeach()

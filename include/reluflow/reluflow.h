@@ -1,0 +1,8 @@
+/* reluflow: where does gradient flow go, and is that the best margin there is? All rooms. */
+#ifndef RELUFLOW_H
+#define RELUFLOW_H
+#include "reluflow/core.h"
+#include "reluflow/la.h"
+#include "reluflow/data.h"
+#include "reluflow/net.h"
+#endif

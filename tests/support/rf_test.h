@@ -1,0 +1,64 @@
+/* What every test file includes: cmocka, the library, closeness checks that print what they compared, seeds and
+ * RF_TEST_MULT, and the paths of reference results (absent in an installed tree: such tests say so and fail). */
+#ifndef RF_TEST_H
+#define RF_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#include <cmocka.h>
+
+#include "reluflow/reluflow.h"
+
+/* iterations * RF_TEST_MULT (environment, default 1; may be a fraction), at least 1. */
+static inline rf_index rf_test_iterations(rf_index iterations) {
+  const char *text = getenv("RF_TEST_MULT");
+  double factor = text ? atof(text) : 1;
+  double scaled = (double)iterations * (factor > 0 ? factor : 1);
+  return scaled < 1 ? 1 : (rf_index)scaled;
+}
+
+static inline void rf_test_print_matrix(const char *name, const double *A, rf_index rows, rf_index cols) {
+  fprintf(stderr, "%s (%lld x %lld):\n", name, (long long)rows, (long long)cols);
+  for (rf_index i = 0; i < rows; i++) {
+    for (rf_index j = 0; j < cols; j++) fprintf(stderr, " %.17g", A[i * cols + j]);
+    fputc('\n', stderr);
+  }
+}
+
+static inline void rf_test_close_at(double got, double want, double tolerance, const char *what, const char *file,
+                                    int line) {
+  double error = fabs(got - want);
+  if (error <= tolerance) return; /* false for NaN, so NaN fails */
+  print_error("%s:%d: %s: got %.17g, expected %.17g, error %.3g > %.3g\n", file, line, what, got, want, error,
+              tolerance);
+  _fail(file, line);
+}
+
+/* Absolute and relative closeness; NaN never passes. */
+#define assert_close(got, want, tolerance)                                                                         \
+  rf_test_close_at((got), (want), (tolerance), #got, __FILE__, __LINE__)
+#define assert_relative(got, want, tolerance)                                                                      \
+  rf_test_close_at((got), (want), (tolerance)*fabs((double)(want)), #got, __FILE__, __LINE__)
+/* RF_OK or print the context's error. */
+#define assert_ok(context, call)                                                                                   \
+  do {                                                                                                             \
+    RfStatus status_ = (call);                                                                                     \
+    if (status_ != RF_OK) {                                                                                        \
+      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_text(status_), (context)->error);   \
+      _fail(__FILE__, __LINE__);                                                                                   \
+    }                                                                                                              \
+  } while (0)
+
+/* Root of the reference results, ../shared from the source tree unless RF_SHARED says otherwise. */
+static inline const char *rf_test_shared(void) {
+  const char *path = getenv("RF_SHARED");
+  return path ? path : RF_SHARED_DIR;
+}
+
+#endif
