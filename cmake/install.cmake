@@ -1,7 +1,24 @@
-# Library, headers, program, pkg-config file and CMake package.
+# Library, headers, program, man page, pkg-config file and CMake package.
+include(CMakePackageConfigHelpers)
 install(TARGETS reluflow_static reluflow_shared EXPORT reluflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
+configure_file(cmake/reluflow.pc.in reluflow.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/reluflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(RF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/reluflow)
+install(EXPORT reluflow NAMESPACE reluflow:: FILE reluflow-targets.cmake DESTINATION ${RF_PACKAGE_DIR})
+configure_package_config_file(cmake/reluflow-config.cmake.in reluflow-config.cmake INSTALL_DESTINATION ${RF_PACKAGE_DIR})
+write_basic_package_version_file(reluflow-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/reluflow-config.cmake ${PROJECT_BINARY_DIR}/reluflow-config-version.cmake
+  DESTINATION ${RF_PACKAGE_DIR})
+
+file(GLOB RF_MAN_PAGES CONFIGURE_DEPENDS man/*.1)
+if(RF_MAN_PAGES)
+  install(FILES ${RF_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()

@@ -20,7 +20,7 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define RF_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
-#define RF_API __attribute__((visibility("default")))
+#define RF_API                      __attribute__((visibility("default")))
 #else
 #define RF_PRINTF(format_at, first)
 #define RF_API
@@ -29,9 +29,10 @@ extern "C" {
 #define RF_VERSION_MAJOR 0
 #define RF_VERSION_MINOR 1
 #define RF_VERSION_PATCH 0
-#define RF_VERSION "0.1.0"
+#define RF_VERSION       "0.1.0"
 
-/* The one index type: samples, neurons, columns, counts. BLAS integers are converted in src/la/blas.c only. */
+/* The one index type: samples, neurons, columns, counts. BLAS integers are converted in src/la/blas.c only.
+ */
 typedef int64_t rf_index;
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -156,7 +157,8 @@ RF_API double rf_portable_log(double x);
 /* Sine and cosine likewise, for |x| <= 1e5 (absolute error below 4e-16). */
 RF_API void rf_portable_sincos(double x, double *sine, double *cosine);
 
-/* ---- bitsets -------------------------------------------------------------------------------------------- */
+/* ---- bitsets --------------------------------------------------------------------------------------------
+ */
 
 /* n bits in (n+63)/64 words, bit i in word i/64. */
 static inline rf_index rf_bits_words(rf_index n) { return (n + 63) / 64; }

@@ -22,10 +22,11 @@ typedef struct RfDataset {
 
 RF_API void rf_dataset_free(RfDataset *dataset); /* frees the contents and zeroes the struct */
 /* A dataset from arrays (copied). y in {-1,+1}. name may be NULL. */
-RF_API RfStatus rf_dataset_from_arrays(RfContext *context, RfDataset *dataset, const double *X, const double *y,
-                                       rf_index n, rf_index d, const char *name);
+RF_API RfStatus rf_dataset_from_arrays(RfContext *context, RfDataset *dataset, const double *X,
+                                       const double *y, rf_index n, rf_index d, const char *name);
 /* A fresh binary dataset "class k against the rest" of a multi-class one: y=+1 on class k. X is copied. */
-RF_API RfStatus rf_dataset_one_versus_rest(RfContext *context, RfDataset *out, const RfDataset *dataset, rf_index k);
+RF_API RfStatus rf_dataset_one_versus_rest(RfContext *context, RfDataset *out, const RfDataset *dataset,
+                                           rf_index k);
 
 /* Where data come from and what is done to them, in the order of the fields of `transform`.
  * Zeroed struct = defaults (use rf_data_source_init). */
@@ -41,7 +42,7 @@ typedef struct RfDataSource {
   bool center;    /* subtract the overall mean */
   bool unit;      /* scale rows to norm 1 (zero rows stay) */
   bool has_bias;
-  double bias; /* append this constant column */
+  double bias;          /* append this constant column */
   int64_t memory_limit; /* bytes for the matrix; 0 = half of RAM */
 } RfDataSource;
 

@@ -1,6 +1,7 @@
-/* la: dense linear algebra. Thin wrappers over BLAS and LAPACK (the only place that knows their integers), and the
- * least-squares solvers with bounds that everything else is built on. Matrices are rows of contiguous doubles;
- * `stride` is the distance between rows (>= their length). Vectors must not overlap unless said so. */
+/* la: dense linear algebra. Thin wrappers over BLAS and LAPACK (the only place that knows their integers),
+ * and the least-squares solvers with bounds that everything else is built on. Matrices are rows of contiguous
+ * doubles; `stride` is the distance between rows (>= their length). Vectors must not overlap unless said so.
+ */
 #ifndef RELUFLOW_LA_H
 #define RELUFLOW_LA_H
 
@@ -32,18 +33,21 @@ RF_API void rf_la_product_tn(double *C, const double *A, const double *B, rf_ind
 /* G = A A^T, both triangles. */
 RF_API void rf_la_gram(double *G, const double *A, rf_index n, rf_index d);
 
-/* ---- factorisations -------------------------------------------------------------------------------------- */
+/* ---- factorisations --------------------------------------------------------------------------------------
+ */
 
 /* Numerical rank: singular values above relative * largest. singular (min(n,d), descending) may be NULL. */
 RF_API RfStatus rf_la_rank(RfContext *context, rf_index *rank, double *singular, const double *A, rf_index n,
                            rf_index d, double relative);
-/* Solves A x = b, A square n x n, row-major, overwritten; b (n) overwritten by x. RF_ERR_NUMERIC when singular. */
+/* Solves A x = b, A square n x n, row-major, overwritten; b (n) overwritten by x. RF_ERR_NUMERIC when
+ * singular. */
 RF_API RfStatus rf_la_solve(RfContext *context, double *A, double *b, rf_index n);
 /* Minimum-norm least-squares solution of |A x - b| by complete orthogonal factorisation; A is overwritten;
  * b has max(rows, cols) entries, on return the first cols are x. */
 RF_API RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index rows, rf_index cols,
                                     double relative, rf_index *rank);
-/* Cholesky A = L L^T, lower triangle of the row-major A overwritten. RF_ERR_NUMERIC when not positive definite. */
+/* Cholesky A = L L^T, lower triangle of the row-major A overwritten. RF_ERR_NUMERIC when not positive
+ * definite. */
 RF_API RfStatus rf_la_cholesky(RfContext *context, double *A, rf_index n);
 /* Solves L L^T x = b with the factor of rf_la_cholesky; b overwritten. */
 RF_API void rf_la_cholesky_solve(const double *L, double *b, rf_index n);
@@ -53,10 +57,12 @@ RF_API RfStatus rf_la_symmetric_eigen(RfContext *context, double *values, double
 RF_API RfStatus rf_la_singular(RfContext *context, double *values, double *right, const double *A, rf_index n,
                                rf_index d);
 
-/* ---- least squares with bounds ---------------------------------------------------------------------------- */
+/* ---- least squares with bounds ----------------------------------------------------------------------------
+ */
 
-/* The unknown x has one entry per *column* of the system. A column is stored contiguously, so that a data matrix
- * whose rows are samples is a system whose columns are samples: column j starts at columns + j*stride. */
+/* The unknown x has one entry per *column* of the system. A column is stored contiguously, so that a data
+ * matrix whose rows are samples is a system whose columns are samples: column j starts at columns + j*stride.
+ */
 typedef struct RfLeastSquaresInfo {
   rf_index iterations;
   rf_index active;  /* entries strictly inside their bounds */
@@ -70,15 +76,15 @@ RF_API RfStatus rf_la_least_squares_work_new(RfContext *context, RfLeastSquaresW
                                              rf_index max_cols);
 RF_API void rf_la_least_squares_work_free(RfLeastSquaresWork *work);
 
-/* minimise |A x - f| over x >= 0 (Lawson and Hanson 1974, active set with an updated QR factor, refined at the end).
- * x (cols) on entry is ignored, on return the solution; residual (rows, may be NULL) = f - A x.
+/* minimise |A x - f| over x >= 0 (Lawson and Hanson 1974, active set with an updated QR factor, refined at
+ * the end). x (cols) on entry is ignored, on return the solution; residual (rows, may be NULL) = f - A x.
  * work may be NULL. Returns RF_OK, or RF_ERR_NUMERIC / RF_INTERRUPTED with the best x so far. */
 RF_API RfStatus rf_la_nnls(RfContext *context, double *x, double *residual, RfLeastSquaresInfo *info,
-                           const double *columns, const double *f, rf_index rows, rf_index cols, rf_index stride,
-                           RfLeastSquaresWork *work);
+                           const double *columns, const double *f, rf_index rows, rf_index cols,
+                           rf_index stride, RfLeastSquaresWork *work);
 
-/* minimise |A x - f| over low <= x <= high (Stark and Parker 1995, same factor updates). low may be -infinity and
- * high +infinity; low == high fixes an entry. With several minimisers, the one the active set reaches. */
+/* minimise |A x - f| over low <= x <= high (Stark and Parker 1995, same factor updates). low may be -infinity
+ * and high +infinity; low == high fixes an entry. With several minimisers, the one the active set reaches. */
 RF_API RfStatus rf_la_box_least_squares(RfContext *context, double *x, double *residual,
                                         RfLeastSquaresInfo *info, const double *columns, const double *f,
                                         const double *low, const double *high, rf_index rows, rf_index cols,

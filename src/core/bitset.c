@@ -1,4 +1,5 @@
-/* Bitsets: activation patterns and sample sets. Bits at and above n in the last word are kept zero by the callers. */
+/* Bitsets: activation patterns and sample sets. Bits at and above n in the last word are kept zero by the
+ * callers. */
 #include "reluflow/core.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The context: defaults, errors, messages, progress, cancellation. Tolerances are set here and nowhere else. */
+/* The context: defaults, errors, messages, progress, cancellation. Tolerances are set here and nowhere else.
+ */
 #include "reluflow/core.h"
 
 #include <math.h>

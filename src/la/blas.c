@@ -1,6 +1,6 @@
-/* BLAS kernels behind rf_index: the one file that converts sizes to BLAS integers. Dimensions above INT_MAX are
- * handled by splitting along rows where that can happen (apply, combine) and are refused by the allocators before
- * they can reach the others. */
+/* BLAS kernels behind rf_index: the one file that converts sizes to BLAS integers. Dimensions above INT_MAX
+ * are handled by splitting along rows where that can happen (apply, combine) and are refused by the
+ * allocators before they can reach the others. */
 #include "reluflow/la.h"
 
 #include <cblas.h>
@@ -46,7 +46,8 @@ void rf_la_scale(double *x, double factor, rf_index n) {
 /* Below this many entries the call overhead of BLAS costs more than the loop. */
 enum { small_matrix = 64 };
 
-void rf_la_apply(double *out, const double *A, const double *x, rf_index rows, rf_index cols, rf_index stride) {
+void rf_la_apply(double *out, const double *A, const double *x, rf_index rows, rf_index cols,
+                 rf_index stride) {
   if (rows <= 0) return;
   if (cols == 0 || rows * cols <= small_matrix) {
     for (rf_index i = 0; i < rows; i++) out[i] = rf_la_dot(A + i * stride, x, cols);
@@ -57,7 +58,8 @@ void rf_la_apply(double *out, const double *A, const double *x, rf_index rows, r
                 blas_int(stride), x, 1, 0, out + done, 1);
 }
 
-void rf_la_combine(double *out, const double *A, const double *x, rf_index rows, rf_index cols, rf_index stride) {
+void rf_la_combine(double *out, const double *A, const double *x, rf_index rows, rf_index cols,
+                   rf_index stride) {
   for (rf_index j = 0; j < cols; j++) out[j] = 0;
   if (rows * cols <= small_matrix) {
     for (rf_index i = 0; i < rows; i++) rf_la_axpy(out, x[i], A + i * stride, cols);
@@ -75,8 +77,8 @@ static void product(double *C, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, const dou
     for (rf_index i = 0; i < m * n; i++) C[i] = 0;
     return;
   }
-  cblas_dgemm(CblasRowMajor, ta, tb, blas_int(m), blas_int(n), blas_int(k), 1, A, blas_int(lda), B, blas_int(ldb),
-              0, C, blas_int(n));
+  cblas_dgemm(CblasRowMajor, ta, tb, blas_int(m), blas_int(n), blas_int(k), 1, A, blas_int(lda), B,
+              blas_int(ldb), 0, C, blas_int(n));
 }
 
 void rf_la_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {

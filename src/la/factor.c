@@ -1,5 +1,6 @@
 /* Factorisations over LAPACK: rank, solve, least squares, Cholesky, symmetric eigenvalues, singular values.
- * LAPACKE's high-level calls transpose row-major input; its allocation failures come back as RF_ERR_MEMORY. */
+ * LAPACKE's high-level calls transpose row-major input; its allocation failures come back as RF_ERR_MEMORY.
+ */
 #include "reluflow/la.h"
 
 #include <lapacke.h>
@@ -11,7 +12,8 @@ static RfStatus lapack_status(RfContext *context, lapack_int info, const char *w
   if (info == 0) return RF_OK;
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory in %s", what);
-  if (info < 0) return rf_fail(context, RF_ERR_USAGE, "%s: argument %d is not a finite number", what, (int)-info);
+  if (info < 0)
+    return rf_fail(context, RF_ERR_USAGE, "%s: argument %d is not a finite number", what, (int)-info);
   return rf_fail(context, RF_ERR_NUMERIC, "%s failed (code %d)", what, (int)info);
 }
 
@@ -35,18 +37,19 @@ RfStatus rf_la_singular(RfContext *context, double *values, double *right, const
                      (long long)d);
     goto done;
   }
-  status = lapack_status(context,
-                         LAPACKE_dgesdd(LAPACK_ROW_MAJOR, right ? 'S' : 'N', (lapack_int)n, (lapack_int)d, copy,
-                                        (lapack_int)d, values, left, (lapack_int)least, right, (lapack_int)d),
-                         "singular values");
+  status =
+      lapack_status(context,
+                    LAPACKE_dgesdd(LAPACK_ROW_MAJOR, right ? 'S' : 'N', (lapack_int)n, (lapack_int)d, copy,
+                                   (lapack_int)d, values, left, (lapack_int)least, right, (lapack_int)d),
+                    "singular values");
 done:
   rf_free(copy);
   rf_free(left);
   return status;
 }
 
-RfStatus rf_la_rank(RfContext *context, rf_index *rank, double *singular, const double *A, rf_index n, rf_index d,
-                    double relative) {
+RfStatus rf_la_rank(RfContext *context, rf_index *rank, double *singular, const double *A, rf_index n,
+                    rf_index d, double relative) {
   rf_index least = n < d ? n : d;
   double *values = singular ? singular : RF_NEW(double, least);
   if (!values) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a rank");
@@ -79,8 +82,8 @@ RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index 
   }
   lapack_int *pivots = RF_NEW(lapack_int, cols), found = 0;
   if (!pivots) return rf_fail(context, RF_ERR_MEMORY, "out of memory for least squares");
-  lapack_int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)cols, 1, A, (lapack_int)cols, b,
-                                   1, pivots, relative, &found);
+  lapack_int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)cols, 1, A,
+                                   (lapack_int)cols, b, 1, pivots, relative, &found);
   rf_free(pivots);
   if (rank) *rank = found;
   return lapack_status(context, info, "least squares");
@@ -94,13 +97,13 @@ RfStatus rf_la_cholesky(RfContext *context, double *A, rf_index n) {
 }
 
 void rf_la_cholesky_solve(const double *L, double *b, rf_index n) {
-  if (n > 0)
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, 1, L, (lapack_int)n, b, (lapack_int)n);
+  if (n > 0) LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, 1, L, (lapack_int)n, b, (lapack_int)n);
 }
 
 RfStatus rf_la_symmetric_eigen(RfContext *context, double *values, double *A, rf_index n) {
   RfStatus status = check_sizes(context, n, n);
   if (status || n == 0) return status;
-  return lapack_status(
-      context, LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, A, (lapack_int)n, values), "eigenvalues");
+  return lapack_status(context,
+                       LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, A, (lapack_int)n, values),
+                       "eigenvalues");
 }

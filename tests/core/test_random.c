@@ -1,4 +1,5 @@
-/* Philox against its published known answers, distribution checks, and portable elementary functions against libm. */
+/* Philox against its published known answers, distribution checks, and portable elementary functions against
+ * libm. */
 #include "rf_test.h"
 
 static void known_answers(void **state) {
@@ -71,8 +72,10 @@ static void below_is_uniform_and_permutations_complete(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_answers),    cmocka_unit_test(streams_differ_and_repeat),
-      cmocka_unit_test(portable_functions), cmocka_unit_test(gaussian_moments),
+      cmocka_unit_test(known_answers),
+      cmocka_unit_test(streams_differ_and_repeat),
+      cmocka_unit_test(portable_functions),
+      cmocka_unit_test(gaussian_moments),
       cmocka_unit_test(below_is_uniform_and_permutations_complete),
   };
   return cmocka_run_group_tests_name("core/random", tests, NULL, NULL);

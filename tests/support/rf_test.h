@@ -1,5 +1,6 @@
-/* What every test file includes: cmocka, the library, closeness checks that print what they compared, seeds and
- * RF_TEST_MULT, and the paths of reference results (absent in an installed tree: such tests say so and fail). */
+/* What every test file includes: cmocka, the library, closeness checks that print what they compared, seeds
+ * and RF_TEST_MULT, and the paths of reference results (absent in an installed tree: such tests say so and
+ * fail). */
 #ifndef RF_TEST_H
 #define RF_TEST_H
 
@@ -31,8 +32,8 @@ static inline void rf_test_print_matrix(const char *name, const double *A, rf_in
   }
 }
 
-static inline void rf_test_close_at(double got, double want, double tolerance, const char *what, const char *file,
-                                    int line) {
+static inline void rf_test_close_at(double got, double want, double tolerance, const char *what,
+                                    const char *file, int line) {
   double error = fabs(got - want);
   if (error <= tolerance) return; /* false for NaN, so NaN fails */
   print_error("%s:%d: %s: got %.17g, expected %.17g, error %.3g > %.3g\n", file, line, what, got, want, error,
@@ -41,18 +42,19 @@ static inline void rf_test_close_at(double got, double want, double tolerance, c
 }
 
 /* Absolute and relative closeness; NaN never passes. */
-#define assert_close(got, want, tolerance)                                                                         \
+#define assert_close(got, want, tolerance)                                                                   \
   rf_test_close_at((got), (want), (tolerance), #got, __FILE__, __LINE__)
-#define assert_relative(got, want, tolerance)                                                                      \
+#define assert_relative(got, want, tolerance)                                                                \
   rf_test_close_at((got), (want), (tolerance)*fabs((double)(want)), #got, __FILE__, __LINE__)
 /* RF_OK or print the context's error. */
-#define assert_ok(context, call)                                                                                   \
-  do {                                                                                                             \
-    RfStatus status_ = (call);                                                                                     \
-    if (status_ != RF_OK) {                                                                                        \
-      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_text(status_), (context)->error);   \
-      _fail(__FILE__, __LINE__);                                                                                   \
-    }                                                                                                              \
+#define assert_ok(context, call)                                                                             \
+  do {                                                                                                       \
+    RfStatus status_ = (call);                                                                               \
+    if (status_ != RF_OK) {                                                                                  \
+      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_text(status_),                \
+                  (context)->error);                                                                         \
+      _fail(__FILE__, __LINE__);                                                                             \
+    }                                                                                                        \
   } while (0)
 
 /* Root of the reference results, ../shared from the source tree unless RF_SHARED says otherwise. */

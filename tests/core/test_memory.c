@@ -1,0 +1,72 @@
+/* Checked allocation and size arithmetic. */
+#include "rf_test.h"
+
+static void sizes_are_checked(void **state) {
+  (void)state;
+  rf_index out = 0;
+  assert_true(rf_multiply_sizes(&out, 3, 5) && out == 15);
+  assert_false(rf_multiply_sizes(&out, -1, 5));
+  assert_false(rf_multiply_sizes(&out, INT64_MAX / 2, 3));
+  assert_true(rf_add_sizes(&out, 3, 5) && out == 8);
+  assert_false(rf_add_sizes(&out, INT64_MAX, 1));
+  assert_false(rf_add_sizes(&out, 1, -1));
+}
+
+static void blocks(void **state) {
+  (void)state;
+  double *block = RF_NEW(double, 10);
+  assert_non_null(block);
+  for (int k = 0; k < 10; k++) assert_true(block[k] == 0);
+  block[9] = 4;
+  double *larger = rf_resize(block, 1000, sizeof *block);
+  assert_non_null(larger);
+  assert_true(larger[9] == 4);
+  double *copy = rf_copy_doubles(larger, 10);
+  assert_true(copy[9] == 4);
+  rf_free(copy);
+  rf_free(larger);
+  rf_free(NULL);
+  void *nothing = rf_alloc(0, 8);
+  assert_non_null(nothing);
+  rf_free(nothing);
+  assert_null(rf_alloc(-1, 8));
+  assert_null(rf_alloc(INT64_MAX, 8));
+  assert_null(rf_resize(NULL, INT64_MAX, 16));
+  char *text = rf_copy_text("sector");
+  assert_string_equal(text, "sector");
+  rf_free(text);
+}
+
+static void bits(void **state) {
+  (void)state;
+  uint64_t a[3] = {0}, b[3] = {0};
+  assert_int_equal(rf_bits_words(0), 0);
+  assert_int_equal(rf_bits_words(64), 1);
+  assert_int_equal(rf_bits_words(65), 2);
+  rf_bits_set(a, 0), rf_bits_set(a, 64), rf_bits_set(a, 129);
+  assert_int_equal(rf_bits_count(a, 130), 3);
+  assert_true(rf_bits_get(a, 129) && !rf_bits_get(a, 128));
+  assert_false(rf_bits_equal(a, b, 130));
+  rf_bits_set(b, 0), rf_bits_flip(b, 64), rf_bits_flip(b, 129);
+  assert_true(rf_bits_equal(a, b, 130));
+  assert_true(rf_bits_hash(a, 130) == rf_bits_hash(b, 130));
+  rf_bits_clear(b, 0);
+  assert_true(rf_bits_hash(a, 130) != rf_bits_hash(b, 130));
+}
+
+/* A hash that collided on neighbouring patterns would make the arrangement tables slow. */
+static void hash_spreads(void **state) {
+  (void)state;
+  enum { patterns = 4096, slots = 65536 };
+  static int seen[slots];
+  memset(seen, 0, sizeof seen);
+  int collisions = 0;
+  for (uint64_t k = 0; k < patterns; k++) collisions += seen[rf_bits_hash(&k, 12) % slots]++ > 0;
+  assert_in_range(collisions, 0, 250); /* 126 expected for a random function */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_checked), cmocka_unit_test(blocks),
+                                     cmocka_unit_test(bits), cmocka_unit_test(hash_spreads)};
+  return cmocka_run_group_tests_name("core/memory", tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# An installed tree serves a program built against it through pkg-config and through the CMake package.
+set -eu
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cmake --install "$RF_BUILD" --prefix "$work/prefix" >/dev/null
+cat >"$work/use.c" <<'C'
+#include <reluflow/reluflow.h>
+#include <stdio.h>
+int main(void) {
+  RfRandom random;
+  rf_random_init(&random, 1, 0);
+  double x = rf_random_uniform(&random);
+  puts(x >= 0 && x < 1 ? RF_VERSION : "wrong");
+  return 0;
+}
+C
+library=$(dirname "$(find "$work/prefix" -name reluflow.pc)")
+export PKG_CONFIG_PATH=$library
+# the sanitized build needs its runtime in the client as well
+cc "$work/use.c" ${RF_CLIENT_FLAGS:-} $(pkg-config --cflags --libs reluflow) -o "$work/use"
+[ "$(LD_LIBRARY_PATH=$library/.. "$work/use")" = "$(pkg-config --modversion reluflow)" ]
+mkdir "$work/client"
+cat >"$work/client/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.22)
+project(client C)
+find_package(reluflow REQUIRED)
+add_executable(use ../use.c)
+target_link_libraries(use reluflow::reluflow_static)
+C
+cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+cmake --build "$work/client/build" >/dev/null
+"$work/client/build/use" | grep -q '^[0-9]'
+"$work/prefix/bin/reluflow" --version >/dev/null
+test -e "$work/prefix/share/man/man1/reluflow.1"
