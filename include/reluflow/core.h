@@ -70,6 +70,7 @@ typedef struct RfTolerances {
   double dead_neuron; /* certify: |w||a| <= dead_neuron |theta|^2 is a zero neuron             1e-12 */
   double gap;         /* global optimum: relative gap that counts as proved                    1e-8  */
   double solver;      /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
+  double balanced;    /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
   double ode;         /* relative tolerance of the integrators                                 1e-10 */
 } RfTolerances;
 

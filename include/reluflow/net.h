@@ -40,6 +40,26 @@ RF_API double rf_loss_curvature(RfLoss loss, double q);           /* d/dq ln(-lo
 RF_API double rf_loss_slope_at_zero(RfLoss loss);                 /* b0 = -loss'(0): 1/2, 1, 1 */
 RF_API double rf_loss_inverse_log(RfLoss loss, double log_value); /* q with ln loss(q) = log_value */
 
+/* ---- initialisers: networks at scale 1; a scale eps multiplies every weight and is carried as ln eps -------------- */
+
+typedef enum RfInit {
+  RF_INIT_BALANCED = 0,          /* w uniform on the unit sphere, a = +-1 */
+  RF_INIT_BALANCED_GAUSSIAN = 1, /* w ~ N(0, I), a = +-|w| */
+  RF_INIT_GAUSSIAN = 2,          /* w ~ N(0, I), a ~ N(0, ca^2) */
+  RF_INIT_MMV = 3,               /* w ~ N(0, I/d), a = +-|w| */
+  RF_INIT_UNBALANCED = 4,        /* every weight ~ N(0, 1) */
+  RF_INIT_XAVIER = 5,            /* uniform, |w_kj| <= sqrt(6/(d+m)), |a_k| <= sqrt(6/(m+1)) */
+  RF_INIT_HE = 6                 /* w ~ N(0, 2I/d), a ~ N(0, 2/m) */
+} RfInit;
+
+/* balanced, balanced-gaussian, gaussian, mmv, unb (unbalanced), xavier, he. */
+RF_API RfStatus rf_init_from_name(RfContext *context, RfInit *init, const char *name);
+RF_API const char *rf_init_name(RfInit init);
+/* A fresh network of m neurons in dimension d. Neuron k draws from its own stream of the seed: apart from the factors
+ * of xavier and he, a wider network contains the narrower one. ca is the spread of a for RF_INIT_GAUSSIAN (1 = as w). */
+RF_API RfStatus rf_net_init(RfContext *context, RfNet *net, RfInit init, rf_index m, rf_index d, double leak,
+                            uint64_t seed, double ca);
+
 #ifdef __cplusplus
 }
 #endif

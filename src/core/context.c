@@ -18,6 +18,7 @@ RfTolerances rf_tolerances_default(void) {
                         .dead_neuron = 1e-12,
                         .gap = 1e-8,
                         .solver = 1e-14,
+                        .balanced = 1e-14,
                         .ode = 1e-10};
 }
 
