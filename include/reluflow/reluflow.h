@@ -5,4 +5,5 @@
 #include "reluflow/la.h"
 #include "reluflow/data.h"
 #include "reluflow/net.h"
+#include "reluflow/flow.h"
 #endif

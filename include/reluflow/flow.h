@@ -1,0 +1,255 @@
+/* flow: gradient flow on two-layer networks from any initialisation to t = infinity.
+ *
+ *   dtheta/dt in -dL(theta) (Clarke),  L = cL sum_i loss(y_i f(x_i)),  f(x) = sum_k a_k phi(w_k . x).
+ *
+ * Three parts. `align`: the exact limit eps -> 0 near the origin, neuron by neuron, in closed form. `fit`:
+ * high-order integration with exact events in the clock dtau = S dt, S = sum |loss'|. `infinity` and `limit`:
+ * an implicit method to huge margins, then with the scale frozen, a Newton polish of the limit direction, and
+ * the escape test that tells the flow's limit from a mere KKT point. Each neuron is a unit vector
+ * (w,a)/|(w,a)| and a logarithm of its norm, so initial scales of 1e-300, ln eps = -1e5 and the limit eps ->
+ * 0 are ordinary. */
+#ifndef RELUFLOW_FLOW_H
+#define RELUFLOW_FLOW_H
+
+#include "reluflow/core.h"
+#include "reluflow/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- where the flow starts ------------------------------------------------------------------------------
+ */
+
+/* theta(0) = eps * exp(log_norm_k) * direction_k. A zero neuron has log_norm -infinity (direction ignored).
+ */
+typedef struct RfFlowStart {
+  rf_index m, d;
+  double *directions; /* m rows of d+1: (w_k, a_k), joint norm 1 */
+  double *log_norms;  /* m: ln |(w_k, a_k)|, without ln eps */
+} RfFlowStart;
+
+RF_API void rf_flow_start_free(RfFlowStart *start);
+RF_API RfStatus rf_flow_start_new(RfContext *context, RfFlowStart *start, rf_index m, rf_index d);
+/* Splits the weights of a network into directions and log-norms. */
+RF_API RfStatus rf_flow_start_from_net(RfContext *context, RfFlowStart *start, const RfNet *net);
+
+/* ---- problem and settings ---------------------------------------------------------------------------------
+ */
+
+/* Everything is borrowed; the arrays must outlive the call. */
+typedef struct RfFlowProblem {
+  const double *X; /* n rows of d */
+  const double *y; /* n labels, -1 or +1 */
+  rf_index n, d;
+  double leak;
+  RfLoss loss;
+  bool mean; /* loss averaged over samples: only the clock changes, t_mean = n t_sum */
+  const RfFlowStart *start;
+  double log_scale;   /* ln eps */
+  bool in_limit;      /* eps -> 0 after t -> infinity: log_scale is ignored, times after alignment are NaN */
+  bool freeze_second; /* a stays at its initial value (times eps); only W moves */
+} RfFlowProblem;
+
+typedef enum RfBranches { RF_BRANCHES_STOP = 0, RF_BRANCHES_FOLLOW = 1 } RfBranches;
+typedef enum RfUntil { RF_UNTIL_INFINITY = 0, RF_UNTIL_LOSS = 1, RF_UNTIL_TIME = 2 } RfUntil;
+
+typedef struct RfFlowCheckpoint RfFlowCheckpoint;
+
+typedef struct RfFlowSettings {
+  RfBranches branches; /* at a branching point stop, or follow the first continuation and mark the result */
+  RfUntil until;
+  double until_value;   /* L at which to stop (in the chosen normalisation), or the time t */
+  rf_index trace;       /* about this many trace rows, 0 = none */
+  bool check_direction; /* second run at other settings for limit.direction_error                     true */
+  bool with_alignment;  /* fill result.alignment                                                      true */
+  rf_index max_steps;   /* integrator steps before `undecided`                                     200000 */
+  const RfFlowCheckpoint *resume; /* continue from here, bit-identically; NULL = from the start */
+  /* Called at every accepted step when set; a true return asks for a checkpoint to be written by `save`. */
+  bool (*want_checkpoint)(void *user);
+  void (*save)(void *user, const RfFlowCheckpoint *checkpoint);
+  void *user;
+} RfFlowSettings;
+
+RF_API void rf_flow_settings_init(RfFlowSettings *settings);
+
+/* The complete state between two steps as one array of doubles (integers are exact in them). */
+struct RfFlowCheckpoint {
+  rf_index count;
+  double *values;
+};
+RF_API void rf_flow_checkpoint_free(RfFlowCheckpoint *checkpoint);
+
+/* ---- alignment: the limit eps -> 0 near the origin, exactly -----------------------------------------------
+ */
+
+typedef enum RfEventKind {
+  RF_EVENT_CROSS = 0,
+  RF_EVENT_SLIDE = 1,   /* the neuron stays on the hyperplane from here */
+  RF_EVENT_RELEASE = 2, /* it leaves the hyperplane again */
+  RF_EVENT_DIE = 3,
+  RF_EVENT_BRANCH = 4
+} RfEventKind;
+
+RF_API const char *rf_event_name(RfEventKind kind);
+
+typedef enum RfDestiny {
+  RF_DESTINY_S_PLUS = 0,
+  RF_DESTINY_S_MINUS = 1,
+  RF_DESTINY_DEAD = 2,
+  RF_DESTINY_EXTREMAL = 3,
+  RF_DESTINY_STUCK = 4, /* no velocity (or shrinking for ever) at a point that is not an extremal direction */
+  RF_DESTINY_RUNNING = 5 /* t_end was reached first */
+} RfDestiny;
+
+RF_API const char *rf_destiny_name(
+    RfDestiny destiny); /* "S+", "S-", "dead", "extremal", "stuck", "running" */
+
+typedef struct RfCrossing {
+  double t;
+  rf_index n_samples;
+  rf_index *samples; /* hyperplanes reached (or left, when sliding on them) together, ascending */
+  int8_t *kinds;     /* an RfEventKind per sample: cross, slide, release or die */
+  rf_index sliding;  /* number of hyperplanes the neuron was sliding on just before */
+} RfCrossing;
+
+/* One neuron under constant sample weights c: dw/dt = a g, da/dt = g.w, g = minimum-norm element of
+ * sum_i c_i s_i x_i with s_i = 1 / leak by the side of hyperplane i, s_i in [leak,1] on it. */
+typedef struct RfAlignNeuron {
+  RfDestiny destiny;
+  rf_index n;
+  int8_t *sector; /* n final signs; 0 = sliding on (or, dead, resting on) that hyperplane */
+  double t_last;  /* time of the last crossing, 0 without one */
+  rf_index n_crossings;
+  RfCrossing *crossings;
+  double G;             /* final growth rate |g|, 0 when dead or stuck */
+  double log_amplitude; /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
+  bool branched;        /* met a point with several continuations (followed the first) */
+  double t_branch;      /* time of the first such point, NaN without one */
+  rf_index n_slides;    /* hyperplanes entered as slides */
+  /* state at min(t_end, last event): unit joint vector and log-norm, without ln eps */
+  double t_state;
+  double *direction; /* d+1 */
+  double log_norm;
+  double *velocity; /* d: g of the final sector, zero when dead */
+} RfAlignNeuron;
+
+typedef struct RfAlignment {
+  rf_index m;
+  RfAlignNeuron *neurons;
+  double t1; /* max of t_last */
+  bool branched;
+} RfAlignment;
+
+/* Data and weights under which a neuron moves. */
+typedef struct RfAlignField {
+  const double *X; /* n rows of d */
+  const double *c; /* n weights: loss slope at zero times y for alignment, lambda y for the escape test */
+  rf_index n, d;
+  double leak;
+} RfAlignField;
+
+RF_API void rf_align_neuron_free(RfAlignNeuron *neuron);
+RF_API void rf_alignment_free(RfAlignment *alignment);
+/* Follows one neuron (direction: d+1, joint norm 1; sector: n signs to start with, or NULL = signs of w.x) up
+ * to t_end (may be infinite). At t_end = finite the state is the one at t_end exactly. */
+RF_API RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                                const double *direction, double log_norm, const int8_t *sector, double t_end);
+/* All neurons of a problem with c_i = b0 y_i (summed loss, whatever problem->mean says). */
+RF_API RfStatus rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
+
+/* ---- results
+ * ------------------------------------------------------------------------------------------------ */
+
+typedef struct RfFlowEvent {
+  double log_t; /* in the clock of problem->mean; -infinity at t = 0; NaN for in_limit */
+  rf_index neuron, sample;
+  RfEventKind kind;
+  double q_min; /* smallest margin at that moment */
+} RfFlowEvent;
+
+typedef struct RfFlowTrace {
+  double log_t, log_loss;
+  double log_norm;        /* ln |theta| */
+  double margin;          /* min_i q_i / |theta|^2 */
+  double smoothed_margin; /* loss^{-1}(L/cL) / |theta|^2 */
+  double stable_rank;     /* |W|_F^2 / |W|_2^2 */
+  double cos_plus_min,
+      cos_minus_min; /* least cosine of live a>0 (a<0) neurons with the class sum x+ (x-); NaN without */
+} RfFlowTrace;
+
+typedef struct RfFlowGroup {
+  rf_index n_members;
+  rf_index *members; /* ascending */
+  int8_t *sector;    /* n signs, 0 = on the hyperplane */
+  int sign;          /* of a */
+  double *beta;      /* d: sum of |a_k| w_k at min margin 1 */
+} RfFlowGroup;
+
+typedef enum RfFlowOutcome {
+  RF_FLOW_CONVERGED = 0,
+  RF_FLOW_UNDECIDED = 1,
+  RF_FLOW_NOT_SEPARATED = 2,
+  RF_FLOW_BRANCHED = 3,
+  RF_FLOW_INTERRUPTED = 4,
+  RF_FLOW_STOPPED = 5 /* `until` was reached; the limit was not asked for */
+} RfFlowOutcome;
+
+RF_API const char *rf_flow_outcome_name(RfFlowOutcome outcome);
+
+/* The limit direction; for outcomes other than converged, the normalised state reached. */
+typedef struct RfFlowLimit {
+  RfFlowOutcome outcome;
+  char why[160]; /* one line, "" when converged */
+  RfNet net;     /* |theta| = 1, the caller's neuron order and signs */
+  double margin;
+  double *margins; /* n, divided by their minimum (NaN when the minimum is not positive) */
+  rf_index n_support, *support;
+  rf_index n_groups;
+  RfFlowGroup *groups;
+  rf_index n_vanishing, *vanishing; /* rows that are 0 in the limit and not dead */
+  rf_index n_dead, *dead;
+  double stationarity, complementarity; /* NaN when not separated */
+  double *lambda;                       /* n */
+  double direction_error; /* |difference| of two runs at different settings; NaN without a second run */
+  double log_size;        /* ln |theta| reached by integration before the polish */
+} RfFlowLimit;
+
+typedef struct RfFlowMonitors {
+  double balance_error; /* largest drift of a_k^2-|w_k|^2 over |(w_k,a_k)|^2, unbalanced neurons */
+  double energy_error;  /* largest |L drop - integral of |velocity|^2| over the drop, while L is a normal
+                           number */
+  bool smoothed_margin_monotone; /* after separation */
+  rf_index steps_explicit, steps_implicit, evaluations, escapes;
+  double seconds_fit, seconds_infinity, seconds_limit;
+} RfFlowMonitors;
+
+typedef struct RfFlowResult {
+  rf_index n, d, m;
+  RfAlignment alignment; /* empty unless asked for */
+  double log_t_align; /* last pattern change before q_min reaches 1/4 of its class output; NaN when unknown */
+  double log_t_fit;   /* MMV t2: both class outputs above 1/4 */
+  bool branched;
+  rf_index n_events;
+  RfFlowEvent *events; /* in time order */
+  rf_index n_trace;
+  RfFlowTrace *trace;
+  RfFlowLimit limit;
+  RfFlowMonitors monitors;
+  RfNet net_end;       /* state where integration ended, directions scaled to |theta| = 1 */
+  double log_norm_end; /* ln |theta| there (before scale freezing) */
+  double log_t_end;    /* and its time */
+  double log_loss_end;
+  RfFlowCheckpoint checkpoint; /* state at an interruption; empty otherwise */
+} RfFlowResult;
+
+RF_API void rf_flow_result_free(RfFlowResult *result);
+/* Integrates. RF_OK for every outcome except: RF_BRANCHED, RF_UNDECIDED, RF_NOT_SEPARABLE (not separated),
+ * RF_INTERRUPTED (all with a filled result), or a failure (result zeroed). */
+RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                            const RfFlowSettings *settings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
