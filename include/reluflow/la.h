@@ -30,6 +30,9 @@ RF_API void rf_la_product_nt(double *C, const double *A, const double *B, rf_ind
 RF_API void rf_la_product_nn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
 /* C = A^T B: A is k x m, B is k x n, C is m x n. */
 RF_API void rf_la_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
+/* The same, added: C += A B^T and C += A^T B. */
+RF_API void rf_la_add_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
+RF_API void rf_la_add_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
 /* G = A A^T, both triangles. */
 RF_API void rf_la_gram(double *G, const double *A, rf_index n, rf_index d);
 

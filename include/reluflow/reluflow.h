@@ -5,5 +5,6 @@
 #include "reluflow/la.h"
 #include "reluflow/data.h"
 #include "reluflow/net.h"
+#include "reluflow/layers.h"
 #include "reluflow/flow.h"
 #endif

@@ -71,26 +71,34 @@ void rf_la_combine(double *out, const double *A, const double *x, rf_index rows,
 }
 
 static void product(double *C, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, const double *A, rf_index lda,
-                    const double *B, rf_index ldb, rf_index m, rf_index n, rf_index k) {
+                    const double *B, rf_index ldb, rf_index m, rf_index n, rf_index k, double keep) {
   if (m <= 0 || n <= 0) return;
   if (k <= 0) {
-    for (rf_index i = 0; i < m * n; i++) C[i] = 0;
+    for (rf_index i = 0; i < m * n; i++) C[i] *= keep;
     return;
   }
   cblas_dgemm(CblasRowMajor, ta, tb, blas_int(m), blas_int(n), blas_int(k), 1, A, blas_int(lda), B,
-              blas_int(ldb), 0, C, blas_int(n));
+              blas_int(ldb), keep, C, blas_int(n));
 }
 
 void rf_la_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {
-  product(C, CblasNoTrans, CblasTrans, A, k, B, k, m, n, k);
+  product(C, CblasNoTrans, CblasTrans, A, k, B, k, m, n, k, 0);
 }
 
 void rf_la_product_nn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {
-  product(C, CblasNoTrans, CblasNoTrans, A, k, B, n, m, n, k);
+  product(C, CblasNoTrans, CblasNoTrans, A, k, B, n, m, n, k, 0);
 }
 
 void rf_la_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {
-  product(C, CblasTrans, CblasNoTrans, A, m, B, n, m, n, k);
+  product(C, CblasTrans, CblasNoTrans, A, m, B, n, m, n, k, 0);
+}
+
+void rf_la_add_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {
+  product(C, CblasNoTrans, CblasTrans, A, k, B, k, m, n, k, 1);
+}
+
+void rf_la_add_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k) {
+  product(C, CblasTrans, CblasNoTrans, A, m, B, n, m, n, k, 1);
 }
 
 void rf_la_gram(double *G, const double *A, rf_index n, rf_index d) {
