@@ -24,6 +24,9 @@ RF_API void rf_la_apply(double *out, const double *A, const double *x, rf_index 
 /* out = A^T x: the combination of the rows of A with weights x. */
 RF_API void rf_la_combine(double *out, const double *A, const double *x, rf_index rows, rf_index cols,
                           rf_index stride);
+/* out += scale A^T x. */
+RF_API void rf_la_combine_add(double *out, double scale, const double *A, const double *x, rf_index rows,
+                              rf_index cols, rf_index stride);
 /* C = A B^T: A is m x k, B is n x k, C is m x n with row stride n. */
 RF_API void rf_la_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
 /* C = A B: A is m x k, B is k x n, C is m x n. */
@@ -70,7 +73,8 @@ typedef struct RfLeastSquaresInfo {
   rf_index iterations;
   rf_index active;  /* entries strictly inside their bounds */
   double residual;  /* |A x - f|, recomputed from x at the end */
-  double violation; /* largest wrong-sign gradient entry, divided by |column| |f|: 0 is optimal */
+  double violation; /* largest wrong-sign gradient entry, divided by |column| and by the scale of the problem, which
+                       is the larger of |f| and the columns at their starting bounds: 0 is optimal */
 } RfLeastSquaresInfo;
 
 /* Reusable memory, so that a loop over many small problems allocates once. */
@@ -92,6 +96,16 @@ RF_API RfStatus rf_la_box_least_squares(RfContext *context, double *x, double *r
                                         RfLeastSquaresInfo *info, const double *columns, const double *f,
                                         const double *low, const double *high, rf_index rows, rf_index cols,
                                         rf_index stride, RfLeastSquaresWork *work);
+
+/* The same problems from a starting point: x on entry is clipped to the bounds, and its entries strictly inside them
+ * are the first guess of the active set. Any x is allowed; a good one saves most of the iterations. */
+RF_API RfStatus rf_la_nnls_from(RfContext *context, double *x, double *residual, RfLeastSquaresInfo *info,
+                                const double *columns, const double *f, rf_index rows, rf_index cols,
+                                rf_index stride, RfLeastSquaresWork *work);
+RF_API RfStatus rf_la_box_least_squares_from(RfContext *context, double *x, double *residual,
+                                             RfLeastSquaresInfo *info, const double *columns, const double *f,
+                                             const double *low, const double *high, rf_index rows, rf_index cols,
+                                             rf_index stride, RfLeastSquaresWork *work);
 
 #ifdef __cplusplus
 }

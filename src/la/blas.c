@@ -28,6 +28,7 @@ double rf_la_max_abs(const double *x, rf_index n) {
 double rf_la_norm(const double *x, rf_index n) {
   double square = rf_la_dot(x, x, n);
   if (square > 1e-280 && square < 1e280) return sqrt(square);
+  if (isnan(square)) return square;
   double largest = rf_la_max_abs(x, n);
   if (largest == 0 || !isfinite(largest)) return largest;
   square = 0;
@@ -58,16 +59,22 @@ void rf_la_apply(double *out, const double *A, const double *x, rf_index rows, r
                 blas_int(stride), x, 1, 0, out + done, 1);
 }
 
-void rf_la_combine(double *out, const double *A, const double *x, rf_index rows, rf_index cols,
-                   rf_index stride) {
-  for (rf_index j = 0; j < cols; j++) out[j] = 0;
+void rf_la_combine_add(double *out, double scale, const double *A, const double *x, rf_index rows,
+                       rf_index cols, rf_index stride) {
+  if (rows <= 0 || cols <= 0) return;
   if (rows * cols <= small_matrix) {
-    for (rf_index i = 0; i < rows; i++) rf_la_axpy(out, x[i], A + i * stride, cols);
+    for (rf_index i = 0; i < rows; i++) rf_la_axpy(out, scale * x[i], A + i * stride, cols);
     return;
   }
   for (rf_index done = 0; done < rows; done += INT_MAX)
-    cblas_dgemv(CblasRowMajor, CblasTrans, blas_int(rows - done), blas_int(cols), 1, A + done * stride,
+    cblas_dgemv(CblasRowMajor, CblasTrans, blas_int(rows - done), blas_int(cols), scale, A + done * stride,
                 blas_int(stride), x + done, 1, 1, out, 1);
+}
+
+void rf_la_combine(double *out, const double *A, const double *x, rf_index rows, rf_index cols,
+                   rf_index stride) {
+  for (rf_index j = 0; j < cols; j++) out[j] = 0;
+  rf_la_combine_add(out, 1, A, x, rows, cols, stride);
 }
 
 static void product(double *C, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, const double *A, rf_index lda,
