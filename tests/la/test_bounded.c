@@ -98,8 +98,7 @@ static void plant(Case *c, double *x, RfRandom *random, rf_index active, double 
   for (rf_index j = 0; j < c->cols; j++) {
     double *a = c->A + j * c->rows, g = rf_la_dot(a, r, c->rows);
     x[j] = j < active ? 0.5 + rf_random_uniform(random) : 0;
-    if (j <
-        active) /* twice, so that the columns are orthogonal to the residual to the last bit that matters */
+    if (j < active) /* twice: orthogonal to the residual to the last bit that matters */
       for (int pass = 0; pass < 2; pass++, g = rf_la_dot(a, r, c->rows))
         rf_la_axpy(a, -g / square, r, c->rows);
     else if (g > 0)
@@ -119,7 +118,7 @@ static void planted_nonnegative(void **state) {
   rf_random_init(&random, 1, 0);
   for (rf_index trial = 0; trial < rf_test_iterations(300); trial++) {
     rf_index rows = 4 + rf_random_below(&random, 30), cols = 1 + rf_random_below(&random, 60);
-    rf_index most = rows / 3 < cols ? rows / 2 : cols, active = rf_random_below(&random, most + 1);
+    rf_index most = rows / 3 < cols ? rows / 3 : cols, active = rf_random_below(&random, most + 1);
     Case c;
     RfLeastSquaresInfo info;
     case_new(&c, rows, cols);
