@@ -124,8 +124,14 @@ typedef struct RfAlignNeuron {
   RfCrossing *crossings;
   double G;             /* final growth rate |g|, 0 when dead or stuck */
   double log_amplitude; /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
+  rf_index *crossed;    /* the samples of all crossings, one after the other */
   bool branched;        /* met a point with several continuations (followed the first) */
   double t_branch;      /* time of the first such point, NaN without one */
+  rf_index n_options;   /* continuations at that point, 0 without one */
+  int8_t *options;      /* n_options rows of n signs to start with, 0 = sliding; the first was followed */
+  bool options_complete;    /* false: so many hyperplanes met that not every continuation was looked for */
+  double *branch_direction; /* d+1, the state there: follow option j with rf_align_neuron(..., options + j*n, ...) */
+  double branch_log_norm;
   rf_index n_slides;    /* hyperplanes entered as slides */
   /* state at min(t_end, last event): unit joint vector and log-norm, without ln eps */
   double t_state;
@@ -147,6 +153,7 @@ typedef struct RfAlignField {
   const double *c; /* n weights: loss slope at zero times y for alignment, lambda y for the escape test */
   rf_index n, d;
   double leak;
+  bool freeze_second; /* a stays: |w| grows linearly, log_amplitude is NaN */
 } RfAlignField;
 
 RF_API void rf_align_neuron_free(RfAlignNeuron *neuron);
