@@ -303,7 +303,7 @@ static RfAlignSegment segment_here(RfAlignPath *path) {
 
 /* Smallest tau >= 0 at which h + tau sign b vanishes for some sample moving towards its hyperplane; -1 for
  * none. */
-static double next_hit(const RfAlignPath *path) {
+static double next_hit(const RfAlignPath *path, rf_index *first) {
   rf_index n = path->data->field->n;
   const double *side = path->side, *h = path->h, *b = path->b, *slack = path->data->slack;
   double best_h = 1, best_speed = 0, sign = -path->sign;
@@ -311,14 +311,15 @@ static double next_hit(const RfAlignPath *path) {
     double speed = sign * side[i] * b[i];
     if (speed <= slack[i]) continue;
     double distance = side[i] * h[i];
-    if (distance * best_speed < best_h * speed) best_h = distance, best_speed = speed;
+    if (distance * best_speed < best_h * speed) best_h = distance, best_speed = speed, *first = i;
   }
   return best_speed > 0 ? fmax(0, best_h / best_speed) : -1;
 }
 
-/* Moves along the field by tau; collects the samples that reach their hyperplanes there when with_hits. */
+/* Moves along the field by tau; collects `first` (unless negative) and all that reach their hyperplanes with
+ * it. */
 static void move(RfContext *context, RfAlignPath *path, const RfAlignSegment *segment, double tau,
-                 bool with_hits) {
+                 rf_index first) {
   const RfAlignField *field = path->data->field;
   double step = path->sign * tau, before = rf_la_norm(path->w, field->d);
   rf_la_axpy(path->w, step, path->g, field->d);
@@ -328,9 +329,9 @@ static void move(RfContext *context, RfAlignPath *path, const RfAlignSegment *se
   for (rf_index i = 0; i < field->n; i++) {
     double h = path->h[i] + step * path->b[i], left = path->side[i] * h;
     path->h[i] = h;
-    if (!with_hits || left > zero * path->data->norms[i]) continue;
+    if (first < 0 || (left > zero * path->data->norms[i] && i != first)) continue;
     double speed = -path->sign * path->side[i] * path->b[i];
-    if (speed > path->data->slack[i] && left <= later * speed) path->hits[path->n_hits++] = i;
+    if (i == first || (speed > path->data->slack[i] && left <= later * speed)) path->hits[path->n_hits++] = i;
   }
   if (!field->freeze_second) {
     double phi = segment->phi + tau * segment->G;
@@ -494,6 +495,10 @@ static RfStatus begin(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
   rf_index d = field->d;
   if (d > 0) memcpy(path->w, direction, (size_t)d * sizeof(double));
   path->a = direction[d], path->log_norm = log_norm, path->t = 0;
+  if (log_norm == -INFINITY) { /* a zero neuron */
+    for (rf_index j = 0; j < d; j++) path->w[j] = 0;
+    path->a = 0;
+  }
   double size = rf_la_norm(path->w, d), imbalance = fabs(path->a) - size;
   path->balance = imbalance * (fabs(path->a) + size);
   if (fabs(imbalance) <= context->tol.balanced * size && !field->freeze_second) {
@@ -527,7 +532,8 @@ static bool rests(const RfAlignPath *path, RfAlignNeuron *out, double rounding) 
 static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, double t_end, bool *done) {
   const RfAlignField *field = path->data->field;
   RfAlignSegment segment = segment_here(path);
-  double tau = field->leak < 1 ? next_hit(path) : -1, tau_turn = INFINITY, tau_stop = INFINITY;
+  rf_index first = -1;
+  double tau = field->leak < 1 ? next_hit(path, &first) : -1, tau_turn = INFINITY, tau_stop = INFINITY;
   if (!field->freeze_second && segment.phi < 0) {
     if (segment.K < 0) tau_turn = fmax(0, -sqrt(-segment.K) - segment.phi) / segment.G;
     if (segment.K == 0) tau_stop = -segment.phi / segment.G; /* the origin, never reached */
@@ -546,7 +552,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
     *done = true;
     return RF_OK;
   }
-  move(context, path, &segment, length, !turns);
+  move(context, path, &segment, length, turns ? -1 : first);
   path->t += dt;
   RfStatus status = RF_OK;
   if (turns) {
