@@ -49,6 +49,19 @@ typedef struct RfDataSource {
 RF_API void rf_data_source_init(RfDataSource *source);
 /* Reads or generates, then transforms. */
 RF_API RfStatus rf_data_load(RfContext *context, RfDataset *dataset, const RfDataSource *source);
+
+typedef enum RfDataFormat {
+  RF_FORMAT_AUTO = 0, /* by the first bytes */
+  RF_FORMAT_CSV,      /* comma, tab, semicolon or blank separated */
+  RF_FORMAT_LIBSVM,
+  RF_FORMAT_NPY,
+  RF_FORMAT_NPZ,
+  RF_FORMAT_IDX
+} RfDataFormat;
+
+/* As rf_data_load, from bytes in memory (gzip or not); source->path only names them in messages. */
+RF_API RfStatus rf_data_parse(RfContext *context, RfDataset *dataset, const RfDataSource *source, RfDataFormat format,
+                              const void *bytes, size_t size);
 /* Writes .csv, .tsv, .libsvm/.svm/.svmlight or .npz by ending; beside, then renamed. */
 RF_API RfStatus rf_data_save(RfContext *context, const RfDataset *dataset, const char *path);
 

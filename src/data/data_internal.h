@@ -1,0 +1,142 @@
+/* What the readers and writers share: numbers as text, byte streams, lines, growing matrices, label tables.
+ */
+#ifndef RF_DATA_INTERNAL_H
+#define RF_DATA_INTERNAL_H
+
+#include "reluflow/data.h"
+
+/* ---- number.c: text to double and back, exactly rounded, independent of the locale ------------------- */
+
+typedef enum RfNumberKind {
+  RF_NUMBER_FINITE,
+  RF_NUMBER_OVERFLOW,  /* a decimal number beyond the largest double */
+  RF_NUMBER_NONFINITE, /* nan, inf, infinity, in any case */
+  RF_NUMBER_NONE       /* no number starts here */
+} RfNumberKind;
+
+/* The number at `text`; *end is behind its last character. The text stops at `limit`, and *limit must be
+ * readable and no part of a number (a newline, a separator, the final zero). */
+RfNumberKind rf_number_parse(double *value, const char **end, const char *text, const char *limit);
+/* A whole text of `length` characters that is one number, blanks around it allowed; text[length] is readable.
+ */
+RfNumberKind rf_number_whole(double *value, const char *text, size_t length);
+
+#define RF_NUMBER_SIZE 32
+/* The shortest of 15, 16 or 17 digits that reads back as x; x is finite. Returns the length. */
+int rf_number_format(char out[RF_NUMBER_SIZE], double x);
+
+/* ---- stream.c: bytes from a file, standard input or memory, gzip undone ------------------------------- */
+
+#define RF_STREAM_HEAD 4096
+
+typedef struct RfStream {
+  const char *name; /* for messages */
+  int fd;           /* -1: from memory */
+  const unsigned char *memory;
+  size_t memory_size, memory_at;
+  int64_t file_size;                  /* bytes when that is known and they are not compressed, else -1 */
+  int64_t taken;                      /* bytes handed out */
+  unsigned char head[RF_STREAM_HEAD]; /* first bytes, so that readers can look before they read */
+  size_t head_size, head_at;
+  void *inflater; /* z_stream when compressed */
+  unsigned char *packed;
+  bool ended;
+} RfStream;
+
+/* Opens a path ("-" is standard input), or bytes that stay the caller's. Afterwards `head` holds the first
+ * bytes. Close in every case. */
+RfStatus rf_stream_open(RfContext *context, RfStream *stream, const char *path);
+RfStatus rf_stream_open_memory(RfContext *context, RfStream *stream, const char *name, const void *bytes,
+                               size_t size);
+void rf_stream_close(RfStream *stream);
+/* Fills `out` with `want` bytes; *got is smaller only at the end. */
+RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t want, size_t *got);
+/* All that is left, in a fresh block; refused beyond `limit` bytes. */
+RfStatus rf_stream_slurp(RfContext *context, RfStream *stream, unsigned char **bytes, size_t *size,
+                         int64_t limit);
+
+/* One line "name:line:column: ..." or "name: offset N: ...", RF_ERR_INPUT. The name is cut to stay on one
+ * line. */
+RfStatus rf_fail_at(RfContext *context, const char *name, int64_t line, int64_t column, const char *format,
+                    ...) RF_PRINTF(5, 6);
+RfStatus rf_fail_offset(RfContext *context, const char *name, int64_t offset, const char *format, ...)
+    RF_PRINTF(4, 5);
+#define RF_SHOWN_SIZE 128
+/* The text fit for a message: cut, and without control characters. */
+const char *rf_shown(char out[RF_SHOWN_SIZE], const char *text, size_t length);
+
+/* ---- lines.c: lines of a stream -------------------------------------------------------------------------
+ */
+
+typedef struct RfLines {
+  RfStream *stream;
+  char *buffer;
+  size_t capacity, begin, end; /* unread bytes are buffer[begin..end) */
+  bool ended;
+  int64_t number;   /* of the current line, from 1 */
+  int64_t consumed; /* bytes up to the end of the current line */
+} RfLines;
+
+RfStatus rf_lines_open(RfContext *context, RfLines *lines, RfStream *stream);
+void rf_lines_close(RfLines *lines);
+/* The next line without its end (LF or CRLF), valid until the next call; *text is NULL at the end of the
+ * stream. The byte at *limit is readable and is a line end. */
+RfStatus rf_lines_next(RfContext *context, RfLines *lines, const char **text, const char **limit);
+
+/* ---- matrix.c: rows that arrive one by one ------------------------------------------------------------- */
+
+typedef struct RfMatrix {
+  double *values;
+  rf_index rows, columns;
+  rf_index capacity;    /* rows there is room for */
+  int64_t memory_limit; /* bytes */
+} RfMatrix;
+
+/* The limit of a source: its own, or half of the machine's memory. */
+int64_t rf_data_memory_limit(const RfDataSource *source);
+/* Refuses with RF_ERR_USAGE when rows x columns doubles exceed the limit. */
+RfStatus rf_matrix_check(RfContext *context, const RfMatrix *matrix, const char *name, rf_index rows,
+                         rf_index columns);
+/* Room for one more row; `expected` is a guess of the final number of rows (0 = none). */
+RfStatus rf_matrix_make_room(RfContext *context, RfMatrix *matrix, const char *name, rf_index expected);
+/* More columns for the rows that are there, zeros behind them. */
+RfStatus rf_matrix_widen(RfContext *context, RfMatrix *matrix, const char *name, rf_index columns);
+/* Gives back what was reserved too much. */
+void rf_matrix_trim(RfMatrix *matrix);
+
+/* ---- labels.c: label texts to classes --------------------------------------------------------------------
+ */
+
+typedef struct RfLabels {
+  int32_t *ids; /* one per row: index into texts */
+  rf_index count, capacity;
+  char **texts; /* distinct, in order of appearance */
+  rf_index n_texts, texts_capacity;
+  int32_t *slots; /* hash table of indices into texts, -1 empty */
+  rf_index n_slots;
+} RfLabels;
+
+#define RF_LABELS_MAX 65536 /* more distinct labels than this are no class labels */
+
+/* RF_LIMIT when there are more than RF_LABELS_MAX distinct texts. */
+RfStatus rf_labels_add(RfContext *context, RfLabels *labels, const char *text, size_t length);
+/* Moves the labels into the dataset: class_of, class_names, n_classes, y. */
+RfStatus rf_labels_finish(RfContext *context, RfDataset *dataset, RfLabels *labels);
+void rf_labels_free(RfLabels *labels);
+/* Order of class names: numerical when all are numbers, else bytewise. */
+bool rf_labels_all_numbers(char *const *texts, rf_index count);
+/* y from class_of: two classes give -1, +1; one class +1 unless it is a number <= 0; more classes no y. */
+RfStatus rf_dataset_set_signs(RfContext *context, RfDataset *dataset);
+
+/* ---- formats: each fills a dataset (X, labels) from a stream ----------------------------------------------
+ */
+
+RfStatus rf_csv_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
+RfStatus rf_libsvm_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
+
+/* ---- transform.c
+ * --------------------------------------------------------------------------------------------- */
+
+RfStatus rf_data_transform(RfContext *context, RfDataset *dataset, const RfDataSource *source);
+
+#endif

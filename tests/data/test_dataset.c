@@ -1,0 +1,71 @@
+/* Datasets from arrays and one class against the rest. */
+#include "data_test.h"
+
+static void from_arrays(void **state) {
+  (void)state;
+  RfContext *context = fresh_context();
+  RfDataset dataset;
+  double X[6] = {1, 2, 3, 4, 5, 6}, y[3] = {1, -1, 1};
+  assert_ok(context, rf_dataset_from_arrays(context, &dataset, X, y, 3, 2, "mine"));
+  X[0] = 99; /* the dataset has its own copy */
+  assert_true(dataset.X[0] == 1);
+  assert_string_equal(dataset.name, "mine");
+  assert_int_equal(dataset.n_classes, 2);
+  assert_string_equal(dataset.class_names[0], "-1");
+  assert_string_equal(dataset.class_names[1], "1");
+  assert_int_equal(dataset.class_of[0], 1);
+  assert_int_equal(dataset.class_of[1], 0);
+  rf_dataset_free(&dataset);
+  assert_null(dataset.X);
+  rf_dataset_free(&dataset);
+  rf_dataset_free(NULL);
+  double negative[3] = {-1, -1, -1};
+  assert_ok(context, rf_dataset_from_arrays(context, &dataset, X, negative, 3, 2, NULL));
+  assert_int_equal(dataset.n_classes, 1);
+  assert_string_equal(dataset.class_names[0], "-1");
+  rf_dataset_free(&dataset);
+}
+
+static void from_bad_arrays(void **state) {
+  (void)state;
+  RfContext *context = fresh_context();
+  RfDataset dataset;
+  double X[2] = {1, NAN}, y[2] = {1, -1}, odd[2] = {1, 0};
+  assert_int_equal(rf_dataset_from_arrays(context, &dataset, X, y, 2, 1, NULL), RF_ERR_USAGE);
+  assert_int_equal(rf_dataset_from_arrays(context, &dataset, y, odd, 2, 1, NULL), RF_ERR_USAGE);
+  assert_int_equal(rf_dataset_from_arrays(context, &dataset, X, y, 0, 1, NULL), RF_ERR_USAGE);
+  assert_int_equal(rf_dataset_from_arrays(context, &dataset, X, y, 1, 0, NULL), RF_ERR_USAGE);
+  assert_int_equal(rf_dataset_from_arrays(context, &dataset, X, y, -1, 5, NULL), RF_ERR_USAGE);
+  assert_null(dataset.X);
+}
+
+static void one_versus_rest(void **state) {
+  (void)state;
+  RfContext *context = fresh_context();
+  RfDataset dataset, binary;
+  assert_ok(context, parse_text(context, &dataset, NULL, RF_FORMAT_CSV, "1,a\n2,b\n3,c\n4,b\n"));
+  for (rf_index k = 0; k < 3; k++) {
+    assert_ok(context, rf_dataset_one_versus_rest(context, &binary, &dataset, k));
+    assert_int_equal(binary.n_classes, 2);
+    assert_string_equal(binary.class_names[0], "rest");
+    assert_string_equal(binary.class_names[1], dataset.class_names[k]);
+    for (rf_index i = 0; i < 4; i++) {
+      assert_true(binary.y[i] == (dataset.class_of[i] == k ? 1 : -1));
+      assert_int_equal(binary.class_of[i], dataset.class_of[i] == k);
+      assert_true(binary.X[i] == dataset.X[i]);
+    }
+    rf_dataset_free(&binary);
+  }
+  assert_int_equal(rf_dataset_one_versus_rest(context, &binary, &dataset, 3), RF_ERR_USAGE);
+  assert_int_equal(rf_dataset_one_versus_rest(context, &binary, &dataset, -1), RF_ERR_USAGE);
+  rf_dataset_free(&dataset);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(from_arrays),
+      cmocka_unit_test(from_bad_arrays),
+      cmocka_unit_test(one_versus_rest),
+  };
+  return cmocka_run_group_tests_name("data/dataset", tests, NULL, NULL);
+}
