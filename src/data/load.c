@@ -91,9 +91,8 @@ RfStatus rf_data_parse(RfContext *context, RfDataset *dataset, const RfDataSourc
 RfStatus rf_data_load(RfContext *context, RfDataset *dataset, const RfDataSource *source) {
   memset(dataset, 0, sizeof *dataset);
   if (!source->path || !*source->path) return rf_fail(context, RF_ERR_USAGE, "expected a dataset");
-  if (strncmp(source->path, "gen:", 4) == 0) {
-    return rf_fail(context, RF_ERR_USAGE, "%.200s: no such generator", source->path);
-  }
+  if (strncmp(source->path, "gen:", 4) == 0)
+    return finish(context, dataset, source, rf_data_generate(context, dataset, source->path));
   RfStream stream;
   RfDataFormat format = format_of_path(source->path);
   RfStatus status = rf_stream_open(context, &stream, source->path);

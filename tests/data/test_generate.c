@@ -532,6 +532,25 @@ static void usage_errors(void **state) {
   }
 }
 
+/* A generator is a source like any other: transforms apply, errors come through. */
+static void through_the_loader(void **state) {
+  (void)state;
+  RfDataSource source;
+  RfDataset data;
+  rf_data_source_init(&source);
+  source.path = "gen:DS-PL2";
+  source.divide = 3;
+  source.limit = 4;
+  assert_ok(&context, rf_data_load(&context, &data, &source));
+  assert_int_equal(data.n, 4);
+  assert_close(data.X[0], 2.0 / 3, 1e-16);
+  rf_dataset_free(&data);
+  source.path = "gen:nothing";
+  assert_int_equal(rf_data_load(&context, &data, &source), RF_ERR_USAGE);
+  assert_non_null(strstr(context.error, "unknown generator 'nothing'"));
+  assert_null(data.X);
+}
+
 static void stops_when_asked(void **state) {
   (void)state;
   int cancel = 1;
@@ -555,6 +574,7 @@ int main(void) {
       cmocka_unit_test_setup(seeds_differ, setup),
       cmocka_unit_test_setup(usage_errors, setup),
       cmocka_unit_test_setup(stops_when_asked, setup),
+      cmocka_unit_test_setup(through_the_loader, setup),
   };
   return cmocka_run_group_tests_name("data/generate", tests, NULL, NULL);
 }
