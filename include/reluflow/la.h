@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+/* Makes BLAS use one thread in this whole process, so that our own loops are the only parallel ones and results do not depend
+ * on the number of cores. The command line calls it first; a program that links the library should, too. */
+RF_API void rf_la_serial_blas(void);
+
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
 RF_API double rf_la_dot(const double *x, const double *y, rf_index n);
@@ -34,10 +38,24 @@ RF_API void rf_la_product_nn(double *C, const double *A, const double *B, rf_ind
 /* C = A^T B: A is k x m, B is k x n, C is m x n. */
 RF_API void rf_la_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
 /* The same, added: C += A B^T and C += A^T B. */
-RF_API void rf_la_add_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
-RF_API void rf_la_add_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n, rf_index k);
+RF_API void rf_la_add_product_nt(double *C, const double *A, const double *B, rf_index m, rf_index n,
+                                 rf_index k);
+RF_API void rf_la_add_product_tn(double *C, const double *A, const double *B, rf_index m, rf_index n,
+                                 rf_index k);
 /* G = A A^T, both triangles. */
 RF_API void rf_la_gram(double *G, const double *A, rf_index n, rf_index d);
+
+/* Single-precision twins, for training in float. */
+RF_API void rf_la_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                   rf_index k);
+RF_API void rf_la_product_nn_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                   rf_index k);
+RF_API void rf_la_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                   rf_index k);
+RF_API void rf_la_add_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                       rf_index k);
+RF_API void rf_la_add_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                       rf_index k);
 
 /* ---- factorisations --------------------------------------------------------------------------------------
  */
@@ -73,8 +91,8 @@ typedef struct RfLeastSquaresInfo {
   rf_index iterations;
   rf_index active;  /* entries strictly inside their bounds */
   double residual;  /* |A x - f|, recomputed from x at the end */
-  double violation; /* largest wrong-sign gradient entry, divided by |column| and by the scale of the problem, which
-                       is the larger of |f| and the columns at their starting bounds: 0 is optimal */
+  double violation; /* largest wrong-sign gradient entry, divided by |column| and by the scale of the problem,
+                       which is the larger of |f| and the columns at their starting bounds: 0 is optimal */
 } RfLeastSquaresInfo;
 
 /* Reusable memory, so that a loop over many small problems allocates once. */
@@ -97,15 +115,16 @@ RF_API RfStatus rf_la_box_least_squares(RfContext *context, double *x, double *r
                                         const double *low, const double *high, rf_index rows, rf_index cols,
                                         rf_index stride, RfLeastSquaresWork *work);
 
-/* The same problems from a starting point: x on entry is clipped to the bounds, and its entries strictly inside them
- * are the first guess of the active set. Any x is allowed; a good one saves most of the iterations. */
+/* The same problems from a starting point: x on entry is clipped to the bounds, and its entries strictly
+ * inside them are the first guess of the active set. Any x is allowed; a good one saves most of the
+ * iterations. */
 RF_API RfStatus rf_la_nnls_from(RfContext *context, double *x, double *residual, RfLeastSquaresInfo *info,
                                 const double *columns, const double *f, rf_index rows, rf_index cols,
                                 rf_index stride, RfLeastSquaresWork *work);
 RF_API RfStatus rf_la_box_least_squares_from(RfContext *context, double *x, double *residual,
                                              RfLeastSquaresInfo *info, const double *columns, const double *f,
-                                             const double *low, const double *high, rf_index rows, rf_index cols,
-                                             rf_index stride, RfLeastSquaresWork *work);
+                                             const double *low, const double *high, rf_index rows,
+                                             rf_index cols, rf_index stride, RfLeastSquaresWork *work);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #define RELUFLOW_LAYERS_H
 
 #include "reluflow/core.h"
+#include "reluflow/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -90,6 +91,28 @@ RF_API RfStatus rf_layers_gradient(RfContext *context, double *gradient, double 
 /* Row i = d f(x_i)/d theta for a network with one output: n rows of n_parameters. Fixed layers included. */
 RF_API RfStatus rf_layers_jacobian(RfContext *context, double *jacobian, const RfLayeredNet *net,
                                    const double *X, rf_index n);
+
+/* ---- the inner loop of training
+ * -------------------------------------------------------------------------------- */
+
+/* Memory for repeated gradients of one network shape, in double or in float. */
+typedef struct RfLossWork RfLossWork;
+typedef enum RfPrecision { RF_DOUBLE = 0, RF_FLOAT = 1 } RfPrecision;
+
+RF_API RfStatus rf_layers_loss_work_new(RfContext *context, RfLossWork **work, const RfLayeredNet *net,
+                                        RfPrecision precision, rf_index most_rows);
+RF_API void rf_layers_loss_work_free(RfLossWork *work);
+/* For a network with one output, the shapes of net and the weights theta:
+ *   q_i = y_i f(x_i),   gradient = e^{-shift} d/dtheta sum_i loss(q_i)
+ * over n <= most_rows samples, zero on fixed layers. shift keeps late gradients from underflowing (use the
+ * logarithm of the loss; 0 otherwise). Allocates nothing. Uses context->threads; the bits do not depend on
+ * their number. */
+RF_API void rf_layers_loss_gradient(const RfContext *context, RfLossWork *work, double *gradient, double *q,
+                                    const double *theta, const double *X, const double *y, RfLoss loss,
+                                    double shift, rf_index n);
+RF_API void rf_layers_loss_gradient_float(const RfContext *context, RfLossWork *work, float *gradient,
+                                          float *q, const float *theta, const float *X, const float *y,
+                                          RfLoss loss, double shift, rf_index n);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,8 @@
 
 static int blas_int(rf_index n) { return n > INT_MAX ? INT_MAX : (int)n; }
 
+void rf_la_serial_blas(void) { openblas_set_num_threads(1); }
+
 double rf_la_dot(const double *x, const double *y, rf_index n) {
   double sum = 0;
   if (n < 16) {
@@ -118,4 +120,37 @@ void rf_la_gram(double *G, const double *A, rf_index n, rf_index d) {
               blas_int(n));
   for (rf_index i = 0; i < n; i++)
     for (rf_index j = 0; j < i; j++) G[i * n + j] = G[j * n + i];
+}
+
+static void product_float(float *C, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, const float *A, rf_index lda,
+                          const float *B, rf_index ldb, rf_index m, rf_index n, rf_index k, float keep) {
+  if (m <= 0 || n <= 0) return;
+  if (k <= 0) {
+    for (rf_index i = 0; i < m * n; i++) C[i] *= keep;
+    return;
+  }
+  cblas_sgemm(CblasRowMajor, ta, tb, blas_int(m), blas_int(n), blas_int(k), 1, A, blas_int(lda), B,
+              blas_int(ldb), keep, C, blas_int(n));
+}
+
+void rf_la_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k) {
+  product_float(C, CblasNoTrans, CblasTrans, A, k, B, k, m, n, k, 0);
+}
+
+void rf_la_product_nn_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k) {
+  product_float(C, CblasNoTrans, CblasNoTrans, A, k, B, n, m, n, k, 0);
+}
+
+void rf_la_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k) {
+  product_float(C, CblasTrans, CblasNoTrans, A, m, B, n, m, n, k, 0);
+}
+
+void rf_la_add_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                rf_index k) {
+  product_float(C, CblasNoTrans, CblasTrans, A, k, B, k, m, n, k, 1);
+}
+
+void rf_la_add_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n,
+                                rf_index k) {
+  product_float(C, CblasTrans, CblasNoTrans, A, m, B, n, m, n, k, 1);
 }

@@ -12,7 +12,7 @@ static RfStatus check_net(RfContext *context, const RfLayeredNet *net) {
   return RF_OK;
 }
 
-static void copy_hidden(double *hidden, const RfPass *pass, rf_index rows, rf_index width) {
+static void copy_hidden(double *hidden, const RfPass_double *pass, rf_index rows, rf_index width) {
   const RfLayeredNet *net = pass->net;
   rf_index at = 0;
   for (rf_index l = 0; l + 1 < net->n_layers; l++) {
@@ -25,18 +25,18 @@ static void copy_hidden(double *hidden, const RfPass *pass, rf_index rows, rf_in
 
 RfStatus rf_layers_evaluate(RfContext *context, double *out, double *hidden, const RfLayeredNet *net,
                             const double *X, rf_index n) {
-  RfPass pass;
+  RfPass_double pass;
   RfStatus status = check_net(context, net);
-  if (!status) status = rf_pass_new(context, &pass, net);
+  if (!status) status = rf_pass_new_double(context, &pass, net, net->theta);
   if (status) return status;
   rf_index in = rf_layers_inputs(net), outputs = rf_layers_outputs_count(net), width = rf_layers_hidden(net);
-  for (rf_index start = 0; start < n; start += rf_pass_block) {
-    rf_index rows = n - start < rf_pass_block ? n - start : rf_pass_block;
-    rf_pass_forward(&pass, X + start * in, rows);
+  for (rf_index start = 0; start < n; start += pass.block) {
+    rf_index rows = n - start < pass.block ? n - start : pass.block;
+    rf_pass_forward_double(&pass, X + start * in, rows);
     memcpy(out + start * outputs, pass.z[net->n_layers - 1], (size_t)(rows * outputs) * sizeof *out);
     if (hidden) copy_hidden(hidden + start * width, &pass, rows, width);
   }
-  rf_pass_free(&pass);
+  rf_pass_free_double(&pass);
   return RF_OK;
 }
 
@@ -50,19 +50,19 @@ typedef struct GradientJob {
   rf_index n, groups, blocks;
 } GradientJob;
 
-static void run_group(const GradientJob *job, RfPass *pass, rf_index group) {
+static void run_group(const GradientJob *job, RfPass_double *pass, rf_index group) {
   const RfLayeredNet *net = job->net;
   rf_index in = rf_layers_inputs(net), outputs = rf_layers_outputs_count(net);
   double *sum = job->partial + group * net->n_parameters;
   rf_index first = group * job->blocks / job->groups, end = (group + 1) * job->blocks / job->groups;
   for (rf_index block = first; block < end; block++) {
-    rf_index start = block * rf_pass_block, left = job->n - start;
-    rf_index rows = left < rf_pass_block ? left : rf_pass_block;
-    rf_pass_forward(pass, job->X + start * in, rows);
+    rf_index start = block * pass->block, left = job->n - start;
+    rf_index rows = left < pass->block ? left : pass->block;
+    rf_pass_forward_double(pass, job->X + start * in, rows);
     if (job->out)
       memcpy(job->out + start * outputs, pass->z[net->n_layers - 1],
              (size_t)(rows * outputs) * sizeof(double));
-    rf_pass_backward(pass, sum, job->X + start * in, job->weights + start * outputs, rows, true);
+    rf_pass_backward_double(pass, sum, job->X + start * in, job->weights + start * outputs, rows, true);
   }
 }
 
@@ -71,7 +71,8 @@ RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, c
   RfStatus status = check_net(context, net);
   if (status) return status;
   GradientJob job = {.net = net, .X = X, .weights = weights, .out = out, .n = n};
-  job.blocks = (n + rf_pass_block - 1) / rf_pass_block;
+  rf_index rows = rf_pass_rows(rf_pass_widest(net), sizeof(double));
+  job.blocks = (n + rows - 1) / rows;
   job.groups = job.blocks < gradient_groups ? job.blocks : gradient_groups;
   memset(gradient, 0, (size_t)net->n_parameters * sizeof *gradient);
   if (n < 1) return RF_OK;
@@ -81,10 +82,10 @@ RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, c
   int threads = context->threads < job.groups ? context->threads : (int)job.groups, failed = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    RfPass pass;
+    RfPass_double pass;
     RfContext local;
     rf_context_init(&local);
-    RfStatus ready = rf_pass_new(&local, &pass, net);
+    RfStatus ready = rf_pass_new_double(&local, &pass, net, net->theta);
     if (ready) {
 #pragma omp atomic write
       failed = 1;
@@ -92,7 +93,7 @@ RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, c
 #pragma omp for schedule(dynamic, 1)
     for (rf_index group = 0; group < job.groups; group++)
       if (!ready) run_group(&job, &pass, group);
-    if (!ready) rf_pass_free(&pass);
+    if (!ready) rf_pass_free_double(&pass);
   }
   for (rf_index group = 0; group < job.groups; group++)
     for (rf_index p = 0; p < net->n_parameters; p++)
@@ -103,19 +104,19 @@ RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, c
 
 RfStatus rf_layers_jacobian(RfContext *context, double *jacobian, const RfLayeredNet *net, const double *X,
                             rf_index n) {
-  RfPass pass;
+  RfPass_double pass;
   RfStatus status = check_net(context, net);
   if (!status && rf_layers_outputs_count(net) != 1)
     status = rf_fail(context, RF_ERR_USAGE, "per-sample gradients need a network with one output");
-  if (!status) status = rf_pass_new(context, &pass, net);
+  if (!status) status = rf_pass_new_double(context, &pass, net, net->theta);
   if (status) return status;
   const double one = 1;
   for (rf_index i = 0; i < n; i++) {
     double *row = jacobian + i * net->n_parameters;
     memset(row, 0, (size_t)net->n_parameters * sizeof *row);
-    rf_pass_forward(&pass, X + i * rf_layers_inputs(net), 1);
-    rf_pass_backward(&pass, row, X + i * rf_layers_inputs(net), &one, 1, false);
+    rf_pass_forward_double(&pass, X + i * rf_layers_inputs(net), 1);
+    rf_pass_backward_double(&pass, row, X + i * rf_layers_inputs(net), &one, 1, false);
   }
-  rf_pass_free(&pass);
+  rf_pass_free_double(&pass);
   return RF_OK;
 }

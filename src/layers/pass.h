@@ -1,28 +1,29 @@
-/* One forward and backward pass over a block of samples, in double and in float. Internal to layers and
- * train's twin. */
+/* One forward and one backward pass over a block of samples, in double and in float (pass_template.h). */
 #ifndef RF_LAYERS_PASS_H
 #define RF_LAYERS_PASS_H
 
 #include "reluflow/layers.h"
 
-/* Samples per block: large enough for the matrix kernels, small enough for the features to stay in cache. */
-enum { rf_pass_block = 64 };
+/* Widest layer, and the size of the unfolded patches of one sample. */
+rf_index rf_pass_widest(const RfLayeredNet *net);
+rf_index rf_pass_patches(const RfLayeredNet *net);
+rf_index rf_pass_patch(const RfConvShape *shape);
+/* Samples per block: enough for the matrix kernels, few enough for the features to stay in cache. Depends on
+ * the shapes only, so that sums are taken in the same order everywhere. */
+rf_index rf_pass_rows(rf_index widest, size_t size);
+/* Output columns first..end-1 whose input column under kernel column kq lies inside the image. */
+void rf_pass_span(rf_index *first, rf_index *end, const RfConvShape *shape, rf_index kq);
 
-typedef struct RfPass {
-  const RfLayeredNet *net;
-  double **z;         /* z[l]: block rows of outputs of layer l */
-  double **input;     /* input[l]: block rows of phi(z[l-1]); NULL for l = 0, which reads X itself */
-  double *g, *g_next; /* sensitivities d/dz of the current layer and of the one before */
-  double *columns;    /* unfolded patches of one sample (convolutions) */
-} RfPass;
+#define REAL    double
+#define NAME(x) x##_double
+#include "pass_template.h"
+#undef REAL
+#undef NAME
 
-RfStatus rf_pass_new(RfContext *context, RfPass *pass, const RfLayeredNet *net);
-void rf_pass_free(RfPass *pass);
-/* Fills z and input for `rows` samples (<= rf_pass_block); the outputs are pass->z[n_layers-1]. */
-void rf_pass_forward(RfPass *pass, const double *X, rf_index rows);
-/* After rf_pass_forward on the same X: gradient += sum over rows and outputs of weights * df/dtheta, for
- * every layer l with trained[l] (NULL: all). */
-void rf_pass_backward(RfPass *pass, double *gradient, const double *X, const double *weights, rf_index rows,
-                      bool skip_fixed);
+#define REAL    float
+#define NAME(x) x##_float
+#include "pass_template.h"
+#undef REAL
+#undef NAME
 
 #endif

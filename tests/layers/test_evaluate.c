@@ -106,7 +106,7 @@ static void outputs_and_gradients(void **state) {
   for (int b = 0; b < n_builders; b++) {
     RfLayeredNet net;
     builders[b](&context, &net);
-    rf_index in = rf_layers_inputs(&net), n = 150, P = net.n_parameters;
+    rf_index in = rf_layers_inputs(&net), n = 1500, P = net.n_parameters;
     double *X = RF_NEW(double, n *in), *out = RF_NEW(double, n), *r = RF_NEW(double, n);
     double *gradient = RF_NEW(double, P), *again = RF_NEW(double, P), *J = RF_NEW(double, n *P);
     fill(&random, X, n * in), fill(&random, r, n), fill(&random, net.theta, P);

@@ -16,6 +16,9 @@
 
 #include "reluflow/reluflow.h"
 
+/* As the command line does: only our own loops are parallel. */
+__attribute__((constructor)) static void rf_test_serial_blas(void) { rf_la_serial_blas(); }
+
 /* iterations * RF_TEST_MULT (environment, default 1; may be a fraction), at least 1. */
 static inline rf_index rf_test_iterations(rf_index iterations) {
   const char *text = getenv("RF_TEST_MULT");
