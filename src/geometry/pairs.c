@@ -1,0 +1,178 @@
+/* Pairwise facts of a dataset: orthogonal separability (Phuong & Lampert, condition (1)), the separability
+ * number of Min, Mallada & Vidal, central symmetry, duplicates. Inner products come from blocks of the Gram
+ * matrix, upper triangle only, so memory stays O(n). Equal and opposite rows are found by sorting projections
+ * on one fixed random direction: equal rows have equal projections. */
+#include "reluflow/geometry.h"
+#include "reluflow/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { block_rows = 256 };
+
+static void count_rows(RfPairFacts *facts, double *norms, const double *X, const double *y, rf_index n,
+                       rf_index d) {
+  facts->norm_min = facts->norm_max = NAN;
+  for (rf_index i = 0; i < n; i++) {
+    norms[i] = rf_la_norm(X + i * d, d);
+    facts->norm_min = fmin(facts->norm_min, norms[i]); /* fmin ignores the NaN of the start */
+    facts->norm_max = fmax(facts->norm_max, norms[i]);
+    facts->zeros += norms[i] == 0;
+    if (y) *(y[i] > 0 ? &facts->n_pos : &facts->n_neg) += 1;
+  }
+}
+
+/* ---- inner products -------------------------------------------------------------------------------------
+ */
+
+typedef struct PairScan {
+  const double *y, *norms;
+  double zero;
+} PairScan;
+
+/* One row of a block: products[j - first] = <x_i, x_j> for j = first..last-1; pairs i < j only. */
+static void scan_row(RfPairFacts *facts, const PairScan *scan, const double *products, rf_index i,
+                     rf_index first, rf_index last) {
+  double norm = scan->norms[i];
+  for (rf_index j = i + 1 > first ? i + 1 : first; j < last; j++) {
+    double value = products[j - first], scale = norm * scan->norms[j];
+    bool same = scan->y[i] == scan->y[j];
+    if (fabs(value) <= scan->zero * scale) value = 0;
+    if (same)
+      facts->min_same = fmin(facts->min_same, value);
+    else
+      facts->max_cross = fmax(facts->max_cross, value);
+    if (scale > 0) facts->sep = fmin(facts->sep, (same ? value : -value) / scale);
+  }
+}
+
+static RfStatus scan_products(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
+                              const double *norms, rf_index n, rf_index d) {
+  PairScan scan = {.y = y, .norms = norms, .zero = context->tol.zero};
+  RfStatus status = RF_OK;
+  double *products = RF_NEW(double, block_rows *block_rows);
+  if (!products) return rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products");
+  for (rf_index i = 0; i < n && !status; i += block_rows)
+    for (rf_index j = i; j < n && !status; j += block_rows) {
+      rf_index rows = n - i < block_rows ? n - i : block_rows, cols = n - j < block_rows ? n - j : block_rows;
+      rf_la_product_nt(products, X + i * d, X + j * d, rows, cols, d);
+      for (rf_index k = 0; k < rows; k++) scan_row(facts, &scan, products + k * cols, i + k, j, j + cols);
+      if (rf_context_stop(context)) status = RF_INTERRUPTED;
+    }
+  if (status) facts->min_same = facts->max_cross = facts->sep = NAN;
+  facts->orthogonal_separable =
+      !status && n > 0 && facts->zeros == 0 && !(facts->min_same <= 0) && !(facts->max_cross > 0);
+  rf_free(products);
+  return status;
+}
+
+/* ---- equal and opposite rows ------------------------------------------------------------------------------
+ */
+
+typedef struct Projected {
+  double value;
+  rf_index row;
+} Projected;
+
+static int by_value(const void *a, const void *b) {
+  const Projected *p = a, *q = b;
+  if (p->value != q->value) return p->value < q->value ? -1 : 1;
+  return p->row < q->row ? -1 : p->row > q->row;
+}
+
+static bool rows_close(const double *a, const double *b, double sign, rf_index d, double tolerance) {
+  for (rf_index k = 0; k < d; k++)
+    if (!(fabs(a[k] - sign * b[k]) <= tolerance)) return false;
+  return true;
+}
+
+/* Rows equal to an earlier row. Rows with one projection form a run; each is compared with the run's distinct
+ * rows. */
+static rf_index count_duplicates(Projected *sorted, const double *X, rf_index n, rf_index d) {
+  rf_index duplicates = 0;
+  for (rf_index first = 0; first < n;) {
+    rf_index distinct = first, at = first;
+    for (; at < n && sorted[at].value == sorted[first].value; at++) {
+      bool seen = false;
+      for (rf_index k = first; k < distinct && !seen; k++)
+        seen = rows_close(X + sorted[at].row * d, X + sorted[k].row * d, 1, d, 0);
+      if (seen) {
+        duplicates++;
+      } else { /* swap keeps the run's distinct rows in front */
+        Projected moved = sorted[at];
+        sorted[at] = sorted[distinct];
+        sorted[distinct++] = moved;
+      }
+    }
+    first = at;
+  }
+  return duplicates;
+}
+
+/* First position whose value is >= bound. */
+static rf_index lower_bound(const Projected *sorted, rf_index n, double bound) {
+  rf_index low = 0, high = n;
+  while (low < high) {
+    rf_index mid = low + (high - low) / 2;
+    if (sorted[mid].value < bound)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+static bool is_symmetric(const Projected *sorted, const double *X, const double *y, rf_index n, rf_index d,
+                         double tolerance) {
+  double window = tolerance * sqrt((double)d) * 2;
+  for (rf_index k = 0; k < n; k++) {
+    rf_index i = sorted[k].row;
+    bool found = false;
+    for (rf_index at = lower_bound(sorted, n, -sorted[k].value - window);
+         at < n && sorted[at].value <= -sorted[k].value + window && !found; at++) {
+      rf_index j = sorted[at].row;
+      found = y[j] == -y[i] && rows_close(X + i * d, X + j * d, -1, d, tolerance);
+    }
+    if (!found) return false;
+  }
+  return n > 0;
+}
+
+static RfStatus match_rows(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
+                           rf_index n, rf_index d) {
+  RfStatus status = RF_OK;
+  Projected *sorted = RF_NEW(Projected, n);
+  double *direction = RF_NEW(double, d);
+  if (!sorted || !direction) {
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld rows", (long long)n);
+    goto done;
+  }
+  RfRandom random;
+  rf_random_init(&random, 0x9a1f5, 0);
+  rf_random_direction(&random, direction, d);
+  for (rf_index i = 0; i < n; i++) sorted[i] = (Projected){rf_la_dot(direction, X + i * d, d) + 0.0, i};
+  qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+  facts->symmetric = y && is_symmetric(sorted, X, y, n, d, context->tol.zero * facts->norm_max);
+  facts->duplicates = count_duplicates(sorted, X, n, d);
+done:
+  rf_free(sorted);
+  rf_free(direction);
+  return status;
+}
+
+RfStatus rf_geometry_pairs(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
+                           rf_index n, rf_index d) {
+  *facts = (RfPairFacts){.min_same = NAN, .max_cross = NAN, .sep = NAN, .norm_min = NAN, .norm_max = NAN};
+  if (n < 0 || d < 1) return rf_fail(context, RF_ERR_USAGE, "pairwise facts need at least one column");
+  double *norms = RF_NEW(double, n);
+  if (!norms) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld norms", (long long)n);
+  count_rows(facts, norms, X, y, n, d);
+  RfStatus status = match_rows(context, facts, X, y, n, d);
+  if (!status) status = rf_la_rank(context, &facts->rank, NULL, X, n, d, context->tol.rank);
+  if (!status && y) {
+    if (facts->zeros < n) facts->sep = 1; /* i = j */
+    status = scan_products(context, facts, X, y, norms, n, d);
+  }
+  rf_free(norms);
+  return status;
+}
