@@ -8,4 +8,5 @@
 #include "reluflow/net.h"
 #include "reluflow/layers.h"
 #include "reluflow/flow.h"
+#include "reluflow/report.h"
 #endif

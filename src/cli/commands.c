@@ -1,0 +1,14 @@
+/* The list of commands. */
+#include "cli/cli.h"
+
+static const CliCommand *const commands[] = {
+    &cli_data_list,
+    &cli_data_make,
+    &cli_data_convert,
+    &cli_data_info,
+};
+
+const CliCommand *const *cli_commands(int *count) {
+  *count = (int)(sizeof commands / sizeof commands[0]);
+  return commands;
+}

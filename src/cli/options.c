@@ -1,0 +1,326 @@
+/* Options from declarative tables: the common flags, the data flags, and the parser. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(CliCommon, field)
+const CliOption cli_common_options[] = {
+    {"--json", CLI_FLAG, AT(json), NULL, NULL, 0, 0,
+     "print one JSON object on standard output, and nothing else"},
+    {"-o", CLI_TEXT, AT(output), "FILE", NULL, 0, 0,
+     "write the JSON object to a file as well (the page, when FILE ends in .txt)"},
+    {"--report", CLI_TEXT, AT(report), "FILE.html", NULL, 0, 0, "write a self-contained page with pictures"},
+    {"--svg", CLI_TEXT, AT(svg), "DIR", NULL, 0, 0, "write the pictures into a folder"},
+    {"--quiet", CLI_FLAG, AT(quiet), NULL, NULL, 0, 0, "print no page, no progress, no notes"},
+    {"--detail", CLI_CHOICE, AT(detail), "summary|normal|full", "normal", 0, 0,
+     "how much detail the results carry"},
+    {"--seed", CLI_SEED, AT(seed), "N", "0", 0, 0, "seed of everything random; same seed, same result"},
+    {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
+    {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1, "relative tolerance of the command's main decision"},
+    {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
+    {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", "../shared/data", 0, 0,
+     "where data files are looked up that are not found as named"},
+    {0},
+};
+#undef AT
+
+#define AT(field) offsetof(RfDataSource, field)
+const CliOption cli_data_options[] = {
+    {"--label", CLI_TEXT, AT(label), "COLUMN", NULL, 0, 0,
+     "label column, by name or 0-based index; default: the last"},
+    {"--labels", CLI_TEXT, AT(labels_path), "FILE", NULL, 0, 0, "labels for X.npy or idx images"},
+    {"--classes", CLI_TEXT, AT(classes), "A,B", NULL, 0, 0, "keep two classes; B becomes +1"},
+    {"--shuffle", CLI_SEED, AT(shuffle_seed), "SEED", NULL, 0, 0, "shuffle the rows"},
+    {"--limit", CLI_INDEX, AT(limit), "N", NULL, 0, 0, "keep the first N rows"},
+    {"--divide", CLI_NUMBER, AT(divide), "C", NULL, 0, 0, "divide every entry by C"},
+    {"--center", CLI_FLAG, AT(center), NULL, NULL, 0, 0, "subtract the mean of all rows"},
+    {"--unit", CLI_FLAG, AT(unit), NULL, NULL, 0, 0, "scale every row to length 1"},
+    {"--bias", CLI_NUMBER, AT(bias), "C", NULL, 0, 0, "append a constant column C"},
+    {"--memory", CLI_BYTES, AT(memory_limit), "SIZE", NULL, 0, 0,
+     "largest dense matrix to hold, e.g. 500M or 4G; default: half of the machine's memory"},
+    {0},
+};
+#undef AT
+
+int cli_usage(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("reluflow: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  return CLI_BAD_USAGE;
+}
+
+/* ---- values
+ * --------------------------------------------------------------------------------------------------- */
+
+static bool parse_number(double *out, const char *text) {
+  char *end;
+  if (*text == '\0' || strpbrk(text, " \t\n")) return false;
+  double value = strtod(text, &end);
+  if (*end || !isfinite(value)) return false;
+  *out = value;
+  return true;
+}
+
+static bool parse_integer(int64_t *out, const char *text) {
+  char *end;
+  errno = 0;
+  if (*text == '\0' || strpbrk(text, " \t\n")) return false;
+  long long value = strtoll(text, &end, 10);
+  if (*end || errno) return false;
+  *out = value;
+  return true;
+}
+
+static bool parse_seed(uint64_t *out, const char *text) {
+  char *end;
+  errno = 0;
+  if (*text < '0' || *text > '9') return false;
+  unsigned long long value = strtoull(text, &end, 10);
+  if (*end || errno) return false;
+  *out = value;
+  return true;
+}
+
+static bool parse_bytes(int64_t *out, const char *text) {
+  char *end;
+  if (*text < '0' || *text > '9') return false;
+  double value = strtod(text, &end);
+  static const char suffixes[] = "KMGT";
+  const char *suffix = *end ? strchr(suffixes, *end & ~0x20) : NULL;
+  if (*end && (!suffix || (end[1] && strcmp(end + 1, "B") != 0))) return false;
+  if (suffix) value *= pow(1024, (double)(suffix - suffixes + 1));
+  if (!(value >= 1 && value < 9e18)) return false;
+  *out = (int64_t)value;
+  return true;
+}
+
+static bool parse_choice(int *out, const char *choices, const char *text) {
+  size_t length = strlen(text);
+  for (int k = 0;; k++) {
+    size_t size = strcspn(choices, "|");
+    if (size == length && strncmp(choices, text, size) == 0) {
+      *out = k;
+      return true;
+    }
+    if (!choices[size]) return false;
+    choices += size + 1;
+  }
+}
+
+static RfStatus refuse(const CliOption *option, const char *text, const char *expected) {
+  cli_usage("%s %s: expected %s", option->name, text, expected);
+  return RF_ERR_USAGE;
+}
+
+static RfStatus set_number(const CliOption *option, double *field, const char *text) {
+  char expected[96];
+  bool any = option->low == 0 && option->high == 0; /* NOLINT: an exact mark, not a computed value */
+  double value;
+  if (!parse_number(&value, text)) return refuse(option, text, "a number");
+  if (!any && !(value >= option->low && value <= option->high)) {
+    snprintf(expected, sizeof expected, "a number from %g to %g", option->low, option->high);
+    return refuse(option, text, expected);
+  }
+  *field = value;
+  return RF_OK;
+}
+
+static RfStatus set_index(const CliOption *option, rf_index *field, const char *text) {
+  int64_t value;
+  char expected[96];
+  snprintf(expected, sizeof expected, "an integer of at least %g", option->low);
+  if (!parse_integer(&value, text) || (double)value < option->low) return refuse(option, text, expected);
+  *field = value;
+  return RF_OK;
+}
+
+static RfStatus set_value(const CliOption *option, void *base, const char *text) {
+  void *field = (char *)base + option->offset;
+  switch (option->kind) {
+  case CLI_FLAG: *(bool *)field = true; return RF_OK;
+  case CLI_TEXT: *(const char **)field = text; return RF_OK;
+  case CLI_NUMBER: return set_number(option, field, text);
+  case CLI_INDEX: return set_index(option, field, text);
+  case CLI_SEED: return parse_seed(field, text) ? RF_OK : refuse(option, text, "an integer from 0 to 2^64-1");
+  case CLI_BYTES: return parse_bytes(field, text) ? RF_OK : refuse(option, text, "a size such as 500M or 4G");
+  case CLI_CHOICE:
+    return parse_choice(field, option->argument, text) ? RF_OK : refuse(option, text, option->argument);
+  }
+  return RF_ERR_INTERNAL;
+}
+
+/* ---- suggestions
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Levenshtein distance, for words of up to 40 letters. */
+static int distance(const char *a, const char *b) {
+  int row[42], m = (int)strlen(b);
+  if (m > 40 || strlen(a) > 40) return 100;
+  for (int j = 0; j <= m; j++) row[j] = j;
+  for (int i = 1; *a; a++, i++) {
+    int diagonal = row[0];
+    row[0] = i;
+    for (int j = 1; j <= m; j++) {
+      int change = diagonal + (b[j - 1] != *a);
+      diagonal = row[j];
+      int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+      row[j] = change < least ? change : least;
+    }
+  }
+  return row[m];
+}
+
+const char *cli_suggest(const char *word, const char *const *names, int count) {
+  const char *best = NULL;
+  int least = strlen(word) < 5 ? 2 : 3;
+  for (int i = 0; i < count; i++) {
+    int d = distance(word, names[i]);
+    if (d < least) {
+      least = d;
+      best = names[i];
+    }
+  }
+  return best;
+}
+
+/* ---- the parser
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct Group {
+  const CliOption *options;
+  void *base;
+} Group;
+
+/* The command's own options come first, so that they may redefine a common one. */
+static int groups_of(Group groups[3], CliRun *run) {
+  int count = 0;
+  if (run->command->options) groups[count++] = (Group){run->command->options, run->settings};
+  if (run->command->takes_data) groups[count++] = (Group){cli_data_options, &run->source};
+  groups[count++] = (Group){cli_common_options, &run->common};
+  return count;
+}
+
+static const CliOption *find_option(CliRun *run, const char *name, size_t length, void **base, int *number) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run), index = 0;
+  for (int g = 0; g < n_groups; g++) {
+    for (const CliOption *option = groups[g].options; option->name; option++, index++) {
+      if (strlen(option->name) != length || strncmp(option->name, name, length) != 0) continue;
+      *base = groups[g].base;
+      *number = index;
+      return option;
+    }
+  }
+  return NULL;
+}
+
+static RfStatus unknown_option(CliRun *run, const char *word) {
+  const char *names[CLI_MAX_OPTIONS] = {"--help"};
+  Group groups[3];
+  int n_groups = groups_of(groups, run), count = 1;
+  for (int g = 0; g < n_groups; g++) {
+    for (const CliOption *option = groups[g].options; option->name && count < CLI_MAX_OPTIONS; option++)
+      names[count++] = option->name;
+  }
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  const char *close = cli_suggest(name, names, count);
+  if (close)
+    cli_usage("%s: unknown flag for '%s'; did you mean %s?", name, run->command->name, close);
+  else
+    cli_usage("%s: unknown flag for '%s'; see reluflow %s --help", name, run->command->name,
+              run->command->name);
+  return RF_ERR_USAGE;
+}
+
+static RfStatus set_defaults(CliRun *run) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run);
+  for (int g = 0; g < n_groups; g++) {
+    for (const CliOption *option = groups[g].options; option->name; option++) {
+      if (option->fallback && set_value(option, groups[g].base, option->fallback) != RF_OK)
+        return RF_ERR_INTERNAL;
+    }
+  }
+  return RF_OK;
+}
+
+/* One option at words[*at]; moves *at past it. */
+static RfStatus parse_option(CliRun *run, bool *given, int count, char **words, int *at) {
+  const char *word = words[*at];
+  size_t length = word[1] == '-' ? strcspn(word, "=") : strlen(word);
+  void *base;
+  int number;
+  const CliOption *option = find_option(run, word, length, &base, &number);
+  if (!option) return unknown_option(run, word);
+  const char *text = word[length] == '=' ? word + length + 1 : NULL;
+  (*at)++;
+  given[number] = true;
+  if (option->kind == CLI_FLAG) {
+    if (!text) return set_value(option, base, NULL);
+    cli_usage("%s takes no value", option->name);
+    return RF_ERR_USAGE;
+  }
+  if (!text && *at < count) text = words[(*at)++];
+  if (text) return set_value(option, base, text);
+  cli_usage("%s needs a value: %s", option->name, option->argument);
+  return RF_ERR_USAGE;
+}
+
+/* Fields of the data source that say "given". */
+static RfStatus finish_source(CliRun *run) {
+  RfDataSource *source = &run->source;
+  source->shuffle = cli_given(run, "--shuffle");
+  source->has_bias = cli_given(run, "--bias");
+  if (source->divide == 0) { /* NOLINT: an exact zero would be a division by zero */
+    cli_usage("--divide 0: expected a number other than 0");
+    return RF_ERR_USAGE;
+  }
+  source->path = run->n_arguments > 0 ? run->arguments[0] : NULL;
+  return RF_OK;
+}
+
+RfStatus cli_parse(CliRun *run, bool *given, int count, char **words) {
+  run->given = given;
+  rf_data_source_init(&run->source);
+  RfStatus status = set_defaults(run);
+  bool only_arguments = false;
+  for (int at = 0; at < count && status == RF_OK;) {
+    const char *word = words[at];
+    if (only_arguments || word[0] != '-' || word[1] == '\0') {
+      run->arguments[run->n_arguments++] = word;
+      at++;
+    } else if (strcmp(word, "--") == 0) {
+      only_arguments = true;
+      at++;
+    } else {
+      status = parse_option(run, given, count, words, &at);
+    }
+  }
+  if (status != RF_OK) return status;
+  const CliCommand *command = run->command;
+  if (run->n_arguments < command->min_arguments) {
+    cli_usage("%s needs %s; see reluflow %s --help", command->name, command->arguments, command->name);
+    return RF_ERR_USAGE;
+  }
+  if (run->n_arguments > command->max_arguments) {
+    cli_usage("%s: one argument too many for '%s'", run->arguments[command->max_arguments], command->name);
+    return RF_ERR_USAGE;
+  }
+  return command->takes_data ? finish_source(run) : RF_OK;
+}
+
+bool cli_given(const CliRun *run, const char *option) {
+  void *base;
+  int number;
+  CliRun copy = *run;
+  return find_option(&copy, option, strlen(option), &base, &number) && run->given[number];
+}

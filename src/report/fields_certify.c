@@ -1,0 +1,42 @@
+/* Fields of `certify`: is this network a KKT point, a local optimum, the global optimum? */
+#include "report/report_internal.h"
+
+static const RfField certify[] = {
+    RF_STRING_ROW("name", "the dataset as it was asked for"),
+    RF_NUMBER_ROW("margin", "length", "min_i y_i f(x_i) / |theta|^D"),
+    RF_NUMBER_ROW("margins[]", "", "y_i f(x_i) divided by their minimum"),
+    RF_NUMBER_ROW("objective", "1/length", "|theta|^2 / 2 at smallest margin 1"),
+    RF_OBJECT_ROW("kkt", "first-order optimality"),
+    RF_BOOLEAN_ROW("kkt.holds", "a KKT point to tolerance"),
+    RF_NUMBER_ROW("kkt.stationarity", "", "|theta - sum lambda_i h_i| / |theta|"),
+    RF_NUMBER_ROW("kkt.complementarity", "", "(2/|theta|^2) sum lambda_i (q_i - 1)"),
+    RF_NUMBER_ROW("kkt.lambda[]", "", "multipliers, n values >= 0"),
+    RF_OBJECT_ROW("kkt.kinks[]", "samples on the hyperplane of a neuron"),
+    RF_INTEGER_ROW("kkt.kinks[].neuron", "which neuron"),
+    RF_INTEGER_ROW("kkt.kinks[].sample", "which sample"),
+    RF_NUMBER_ROW("kkt.kinks[].value", "", "the element of [leak, 1] that the projection chose"),
+    RF_NUMBER_ROW("balance_error", "", "max_k | |w_k| - |a_k| | / |theta|"),
+    RF_OBJECT_ROW("local", "is it a local optimum"),
+    RF_STRING_ROW("local.verdict", "optimum | not-optimum | unknown"),
+    RF_STRING_ROW("local.why", "the step of the ladder that decided"),
+    RF_OBJECT_ROW("local.witness", "a better network nearby, at smallest margin 1; null when none was found"),
+    RF_NUMBER_ROW("local.witness.W[][]", "", "first layer"),
+    RF_NUMBER_ROW("local.witness.a[]", "", "second layer"),
+    RF_NUMBER_ROW("local.witness.norm2_drop", "", "1 - |theta'|^2/|theta|^2"),
+    RF_OBJECT_ROW("global", "is it the global optimum"),
+    RF_STRING_ROW("global.verdict", "optimum | not-optimum | unknown"),
+    RF_NUMBER_ROW("global.objective", "1/length", "this network's |theta|^2 / 2 at smallest margin 1"),
+    RF_NUMBER_ROW("global.lower", "1/length", "certified lower bound"),
+    RF_NUMBER_ROW("global.gap", "", "(objective - lower) / objective"),
+    RF_BOOLEAN_ROW("global.dual_feasible", "the multipliers are dual feasible"),
+    RF_NUMBER_ROW("global.violation", "", "by how much they are not"),
+    RF_OBJECT_ROW("layers[]", "per-layer problems of layered networks"),
+    RF_INTEGER_ROW("layers[].layer", "which layer"),
+    RF_STRING_ROW("layers[].verdict", "optimum | not-optimum | unknown"),
+    RF_NUMBER_ROW("layers[].gap", "", "relative gap of the layer's problem"),
+    RF_STRING_ROW("positive_class", "in per_class: the class that is +1, against the rest"),
+    RF_SHAPE_ROW("per_class[]", "certify",
+                 "more than two classes: one object per class against the rest; otherwise null"),
+};
+const RfFieldTable rf_fields_certify = {
+    "certify", false, "is this network a KKT point, a local optimum, the global optimum", RF_ROWS(certify)};

@@ -1,0 +1,16 @@
+/* Fields of `explain`: one walk through the house. */
+#include "report/report_internal.h"
+
+static const RfField explain[] = {
+    RF_SHAPE_ROW("inspect", "inspect", "what the data decide before training"),
+    RF_OBJECT_ROW("predicted", "what the theory says will happen"),
+    RF_STRING_ROW("predicted.theorem", "the theorem that applies; null when none does"),
+    RF_STRING_ROW("predicted.limit", "the limit it predicts, in words"),
+    RF_STRING_ROW("predicted.why", "why it applies, or why none does"),
+    RF_SHAPE_ROW("flow", "flow", "where gradient flow goes"),
+    RF_SHAPE_ROW("certify", "certify", "what that point is"),
+    RF_SHAPE_ROW("maxmargin", "maxmargin", "the best margin there is"),
+    RF_STRING_ROW("sentences[]", "the page in ten sentences"),
+};
+const RfFieldTable rf_fields_explain = {
+    "explain", false, "what gradient flow learns here, and whether it is the best margin", RF_ROWS(explain)};

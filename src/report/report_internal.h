@@ -1,0 +1,33 @@
+/* Shared by the files of report. */
+#ifndef RF_REPORT_INTERNAL_H
+#define RF_REPORT_INTERNAL_H
+
+#include "reluflow/report.h"
+
+/* Bytes of the well-formed UTF-8 character at `text`, 0 when it is not one. */
+size_t rf_utf8_length(const char *text);
+
+/* Rows of the table of fields: path, type, unit, meaning. */
+#define RF_OBJECT_ROW(path, meaning)                                                                         \
+  { path, RF_FIELD_OBJECT, "", meaning, NULL }
+#define RF_BOOLEAN_ROW(path, meaning)                                                                        \
+  { path, RF_FIELD_BOOLEAN, "", meaning, NULL }
+#define RF_INTEGER_ROW(path, meaning)                                                                        \
+  { path, RF_FIELD_INTEGER, "", meaning, NULL }
+#define RF_COUNT_ROW(path, meaning)                                                                          \
+  { path, RF_FIELD_COUNT, "", meaning, NULL }
+#define RF_NUMBER_ROW(path, unit, meaning)                                                                   \
+  { path, RF_FIELD_NUMBER, unit, meaning, NULL }
+#define RF_STRING_ROW(path, meaning)                                                                         \
+  { path, RF_FIELD_STRING, "", meaning, NULL }
+#define RF_SHAPE_ROW(path, shape, meaning)                                                                   \
+  { path, RF_FIELD_SHAPE, "", meaning, shape }
+#define RF_ROWS(rows) rows, (rf_index)(sizeof(rows) / sizeof((rows)[0]))
+
+/* One per file fields_NAME.c. */
+extern const RfFieldTable rf_fields_separator, rf_fields_class_vector, rf_fields_witness, rf_fields_slack;
+extern const RfFieldTable rf_fields_data_list, rf_fields_data_make, rf_fields_data_info;
+extern const RfFieldTable rf_fields_inspect, rf_fields_maxmargin, rf_fields_flow, rf_fields_certify,
+    rf_fields_train, rf_fields_verify, rf_fields_explain;
+
+#endif
