@@ -108,6 +108,8 @@ int cli_finish(CliRun *run, RfStatus status);
 int cli_exit_status(RfStatus status);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
+/* The member "classes": the names of the labels. */
+void cli_classes_json(RfJson *json, const RfDataset *data);
 /* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed. */
 RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
 

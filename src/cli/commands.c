@@ -3,8 +3,6 @@
 
 static const CliCommand *const commands[] = {
     &cli_data_list,
-    &cli_data_make,
-    &cli_data_convert,
     &cli_data_info,
 };
 

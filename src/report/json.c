@@ -13,6 +13,7 @@ typedef struct Frame {
   size_t base, end;          /* path inside the table is json->path[base..end) */
   rf_index next_row;         /* where the search for the next row starts: members come in table order */
   bool is_array, has_member;
+  uint64_t seen[2]; /* rows of members already written, of the first 128 */
 } Frame;
 
 struct RfJson {
@@ -39,7 +40,7 @@ static bool push(RfJson *json, const RfFieldTable *table, size_t base, bool is_a
     json->frames = frames;
     json->capacity = capacity;
   }
-  json->frames[json->depth++] = (Frame){table, base, json->path.length, 0, is_array, false};
+  json->frames[json->depth++] = (Frame){table, base, json->path.length, 0, is_array, false, {0, 0}};
   return true;
 }
 
@@ -88,6 +89,15 @@ static const RfField *find_row(RfJson *json, Frame *frame, bool prefix) {
   return NULL;
 }
 
+/* The row just found was written before in this object. */
+static bool repeats(Frame *frame) {
+  rf_index row = frame->next_row - 1;
+  if (row >= 128) return false;
+  bool seen = rf_bits_get(frame->seen, row);
+  rf_bits_set(frame->seen, row);
+  return seen;
+}
+
 /* Extends the path by the key (or stays, for an element) and by "[]" for an array; finds the row. */
 static const RfField *enter(RfJson *json, const char *key, bool is_array, bool prefix) {
   if (json->failed || json->path.failed) return NULL;
@@ -108,6 +118,8 @@ static const RfField *enter(RfJson *json, const char *key, bool is_array, bool p
     breach(json, key ? "an element has a key" : "a member has no key", json->path.data);
   else if (!field)
     breach(json, "not in the table of fields", rf_text_string(&json->path));
+  else if (key && repeats(frame))
+    breach(json, "written twice", rf_text_string(&json->path));
   return json->failed ? NULL : field;
 }
 
