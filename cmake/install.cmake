@@ -18,7 +18,12 @@ write_basic_package_version_file(reluflow-config-version.cmake COMPATIBILITY Sam
 install(FILES ${PROJECT_BINARY_DIR}/reluflow-config.cmake ${PROJECT_BINARY_DIR}/reluflow-config-version.cmake
   DESTINATION ${RF_PACKAGE_DIR})
 
-file(GLOB RF_MAN_PAGES CONFIGURE_DEPENDS man/*.1)
-if(RF_MAN_PAGES)
-  install(FILES ${RF_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The program writes its own man page from the tables of commands, options and fields. `docs` refreshes docs/fields.md.
+if(TARGET reluflow_program)
+  add_custom_command(TARGET reluflow_program POST_BUILD VERBATIM
+    COMMAND sh -c "\"$1\" help --man >\"$2\"" sh $<TARGET_FILE:reluflow_program> ${PROJECT_BINARY_DIR}/reluflow.1)
+  install(FILES ${PROJECT_BINARY_DIR}/reluflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  add_custom_target(docs VERBATIM
+    COMMAND sh -c "\"$1\" help fields --markdown >\"$2\"" sh $<TARGET_FILE:reluflow_program>
+      ${PROJECT_SOURCE_DIR}/docs/fields.md)
 endif()
