@@ -7,6 +7,7 @@
 #include "reluflow/geometry.h"
 #include "reluflow/net.h"
 #include "reluflow/layers.h"
+#include "reluflow/train.h"
 #include "reluflow/flow.h"
 #include "reluflow/report.h"
 #endif
