@@ -9,11 +9,14 @@
  * S_dead, not strictly: with f = -sum u_i and columns u_i the residual r has u_i.r <= 0 for all i. r != 0 is
  * a witness; r = 0 gives a strictly positive combination equal to 0 (Stiemke's alternative), which together
  * with full rank leaves only w = 0. */
-#include "reluflow/geometry.h"
+#include "geometry_internal.h"
 #include "reluflow/la.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Witnesses of cones thinner than this are refined. */
+static const double thin = 1e-3;
 
 typedef struct ConeWork {
   double *unit;              /* n rows of d, zero rows stay 0 */
@@ -107,6 +110,41 @@ static RfStatus refuse(RfContext *context, RfCone *cone, const ConeWork *work, c
   return RF_OK;
 }
 
+/* The witness -r has relative error eps/|r|: thin cones need a second look. The rows with weight are tight,
+ * so w is the least vector with column . w = 1 (strict rows) or 0 on them. Kept when no row gets worse than
+ * before. */
+RfStatus rf_separator_refine(RfContext *context, double *w, const double *columns, const double *weights,
+                             rf_index count, rf_index dim) {
+  rf_index tight = 0, rank = 0;
+  for (rf_index i = 0; i < count; i++) tight += weights[i] > 0;
+  rf_index longest = tight > dim ? tight : dim;
+  double *rows = RF_NEW(double, tight *dim), *x = RF_NEW(double, longest);
+  RfStatus status = RF_OK;
+  if (!rows || !x) {
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a witness");
+    goto done;
+  }
+  tight = 0;
+  for (rf_index i = 0; i < count; i++) {
+    if (!(weights[i] > 0)) continue;
+    memcpy(rows + tight * dim, columns + i * (dim + 1), (size_t)dim * sizeof *rows);
+    x[tight++] = columns[i * (dim + 1) + dim];
+  }
+  status = rf_la_least_squares(context, rows, x, tight, dim, context->tol.rank / 1e3, &rank);
+  if (status) goto done;
+  double before = INFINITY, after = INFINITY, old = rf_la_norm(w, dim), length = rf_la_norm(x, dim);
+  for (rf_index i = 0; i < count; i++) {
+    before = fmin(before, rf_la_dot(columns + i * (dim + 1), w, dim) / old);
+    after = fmin(after, rf_la_dot(columns + i * (dim + 1), x, dim) / length);
+  }
+  if (length > 0 && (after >= before || !(old > 0)))
+    for (rf_index k = 0; k < dim; k++) w[k] = x[k] / length;
+done:
+  rf_free(rows);
+  rf_free(x);
+  return status;
+}
+
 /* The least squares problem of the top of this file; strict puts the nonstrict side into the strict part. On
  * return the first d entries of work->residual are the witness -r and *gap = |(r;t)|. */
 static RfStatus separate(RfContext *context, ConeWork *work, double *gap, bool strict, rf_index n,
@@ -123,6 +161,8 @@ static RfStatus separate(RfContext *context, ConeWork *work, double *gap, bool s
                                d + 1, n, d + 1, NULL);
   *gap = info.residual;
   rf_la_scale(work->residual, -1, d);
+  if (!status && *gap > context->tol.emptiness && *gap < thin)
+    status = rf_separator_refine(context, work->residual, work->columns, work->weights, n, d);
   return status;
 }
 

@@ -56,6 +56,15 @@ void rf_restrict(RfRestriction *work, const RfNormals *parent, rf_index count, r
 /* out (dim) = the vector of the hyperplane with child coordinates w (dim-1). */
 void rf_restriction_lift(double *out, const RfRestriction *work, const double *w);
 
+/* ---- separators
+ * --------------------------------------------------------------------------------------------- */
+
+/* w (dim) with column . w >= 0 for all of the count columns (dim+1 entries each, the last one 1 or 0 for
+ * strict or not), from a nonnegative least squares solution with these weights: solved again on the tight
+ * rows, normalised. */
+RfStatus rf_separator_refine(RfContext *context, double *w, const double *columns, const double *weights,
+                             rf_index count, rf_index dim);
+
 /* ---- lists of cells
  * ------------------------------------------------------------------------------------------ */
 
