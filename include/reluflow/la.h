@@ -81,6 +81,37 @@ RF_API RfStatus rf_la_symmetric_eigen(RfContext *context, double *values, double
 RF_API RfStatus rf_la_singular(RfContext *context, double *values, double *right, const double *A, rf_index n,
                                rf_index d);
 
+/* ---- an orthogonal factor of a changing set of columns ----------------------------------------------- */
+
+/* A_P N^-1 = Q R for the columns P of a matrix, divided by their norms N. Q has orthonormal columns, stored
+ * one after the other (`rows` doubles each); R is upper triangular, packed by columns: R_ij at j(j+1)/2 + i.
+ */
+typedef struct RfFactor {
+  rf_index rows, size, capacity, max_rows;
+  double *Q, *R;
+  double *rotation;  /* 2 * capacity: cosines and sines of a deletion */
+  rf_index *columns; /* capacity: which column of the matrix stands at each position */
+} RfFactor;
+
+/* An empty factor for columns of up to max_rows entries; set `rows` to the length in use. */
+RF_API void rf_la_factor_init(RfFactor *factor, rf_index max_rows);
+RF_API void rf_la_factor_free(RfFactor *factor);
+/* Room for `capacity` columns of up to max_rows; keeps the factor. */
+RF_API bool rf_la_factor_reserve(RfFactor *factor, rf_index capacity);
+/* Appends column/norm by repeated Gram-Schmidt. Returns its distance from the span of the others, or 0,
+ * without changing the factor, when that is below `independent`. Needs size < capacity. */
+RF_API double rf_la_factor_append(RfFactor *factor, const double *column, double norm, rf_index index,
+                                  double independent);
+/* Removes position `at` by Givens rotations: O(rows (size - at)). */
+RF_API void rf_la_factor_remove(RfFactor *factor, rf_index at);
+/* coefficients (size) = Q^T v. */
+RF_API void rf_la_factor_project(const RfFactor *factor, double *coefficients, const double *v);
+/* v += factor Q coefficients. */
+RF_API void rf_la_factor_expand(const RfFactor *factor, double *v, double scale, const double *coefficients);
+/* R p = c and R^T p = c, in place. */
+RF_API void rf_la_factor_solve(const RfFactor *factor, double *c);
+RF_API void rf_la_factor_solve_transposed(const RfFactor *factor, double *c);
+
 /* ---- least squares with bounds ----------------------------------------------------------------------------
  */
 

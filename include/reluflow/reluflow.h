@@ -4,6 +4,7 @@
 #include "reluflow/core.h"
 #include "reluflow/la.h"
 #include "reluflow/data.h"
+#include "reluflow/margin.h"
 #include "reluflow/geometry.h"
 #include "reluflow/net.h"
 #include "reluflow/layers.h"

@@ -23,7 +23,7 @@ static const double independent = 1e-13;
 struct RfLeastSquaresWork {
   rf_index max_rows, max_cols;
   RfFactor factor;
-  double *residual, *norm, *z, *low, *high, *gradient, *step, *saved;
+  double *residual, *norm, *inverse, *z, *low, *high, *gradient, *step, *saved;
   rf_index step_capacity;
   long double *fine; /* max_rows: residual in extended precision */
   rf_index *candidates;
@@ -53,7 +53,7 @@ static rf_index candidate_count(rf_index cols) {
 
 void rf_la_least_squares_work_free(RfLeastSquaresWork *work) {
   if (!work) return;
-  rf_factor_free(&work->factor);
+  rf_la_factor_free(&work->factor);
   void *blocks[] = {work->residual, work->norm,  work->z,    work->low,        work->high,  work->gradient,
                     work->step,     work->saved, work->fine, work->candidates, work->place, work->refused};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
@@ -61,7 +61,7 @@ void rf_la_least_squares_work_free(RfLeastSquaresWork *work) {
 }
 
 static bool reserve(RfLeastSquaresWork *work, rf_index capacity) {
-  if (!rf_factor_reserve(&work->factor, capacity)) return false;
+  if (!rf_la_factor_reserve(&work->factor, capacity)) return false;
   if (capacity <= work->step_capacity) return true;
   double *step = rf_resize(work->step, capacity, sizeof *step);
   if (step) work->step = step;
@@ -82,6 +82,7 @@ RfStatus rf_la_least_squares_work_new(RfContext *context, RfLeastSquaresWork **o
   work->residual = RF_NEW(double, max_rows);
   work->fine = RF_NEW(long double, max_rows);
   work->norm = RF_NEW(double, max_cols);
+  work->inverse = RF_NEW(double, max_cols);
   work->z = RF_NEW(double, max_cols);
   work->low = RF_NEW(double, max_cols);
   work->high = RF_NEW(double, max_cols);
@@ -90,8 +91,8 @@ RfStatus rf_la_least_squares_work_new(RfContext *context, RfLeastSquaresWork **o
   work->place = RF_NEW(unsigned char, max_cols);
   work->refused = RF_NEW(unsigned char, max_cols);
   rf_index most = max_rows < max_cols ? max_rows : max_cols;
-  bool ok = work->residual && work->fine && work->norm && work->z && work->low && work->high &&
-            work->gradient && work->candidates && work->place && work->refused &&
+  bool ok = work->residual && work->fine && work->norm && work->inverse && work->z && work->low &&
+            work->high && work->gradient && work->candidates && work->place && work->refused &&
             reserve(work, 1 + (most < first_capacity ? most : first_capacity));
   if (!ok) {
     rf_la_least_squares_work_free(work);
@@ -134,6 +135,7 @@ static RfStatus set_up(RfContext *context, Problem *p, const double *x, const do
       return rf_fail(context, RF_ERR_USAGE, "least squares: column %lld or its bounds make no sense",
                      (long long)j);
     w->norm[j] = norm;
+    w->inverse[j] = norm < DBL_MIN ? 0 : 1 / norm;
     w->z[j] = clip(warm ? x[j] : 0, l, h);
     w->place[j] = (unsigned char)(norm < DBL_MIN ? fixed : starting_place(w->z[j], l, h));
     w->refused[j] = 0;
@@ -172,6 +174,14 @@ static double fresh_residual(Problem *p) {
   return sqrt(change);
 }
 
+/* The same in plain double, for the start. */
+static void first_residual(Problem *p) {
+  RfLeastSquaresWork *w = p->work;
+  for (rf_index i = 0; i < p->rows; i++) w->residual[i] = p->f[i] / p->scale;
+  for (rf_index j = 0; j < p->cols; j++)
+    if (w->z[j] != 0) rf_la_axpy(w->residual, -w->z[j] * w->inverse[j], column(p, j), p->rows);
+}
+
 /* ---- pricing ---------------------------------------------------------------------------------------------
  */
 
@@ -195,8 +205,7 @@ static void price_all(Problem *p) {
     for (rf_index j = 0; j < p->cols; j++) w->gradient[j] = rf_small_dot(column(p, j), w->residual, p->rows);
   p->violation = 0;
   for (rf_index j = 0; j < p->cols; j++) {
-    if (w->norm[j] < DBL_MIN) continue;
-    w->gradient[j] /= w->norm[j];
+    w->gradient[j] *= w->inverse[j];
     double s = score(w, j);
     if (s > p->violation) p->violation = s;
   }
@@ -250,7 +259,7 @@ static rf_index best_candidate(Problem *p) {
   for (rf_index c = 0; c < p->n_candidates; c++) {
     rf_index j = w->candidates[c];
     if (w->refused[j] || w->place[j] == in_factor) continue;
-    if (!p->all_priced) w->gradient[j] = rf_small_dot(column(p, j), w->residual, p->rows) / w->norm[j];
+    if (!p->all_priced) w->gradient[j] = rf_small_dot(column(p, j), w->residual, p->rows) * w->inverse[j];
     double s = score(w, j);
     if (s > best) best = s, found = j;
   }
@@ -295,7 +304,7 @@ static void drop(RfLeastSquaresWork *w, rf_index k, Place place) {
   rf_index j = w->factor.columns[k];
   w->place[j] = (unsigned char)place;
   w->z[j] = place == at_low ? w->low[j] : w->high[j];
-  rf_factor_remove(&w->factor, k);
+  rf_la_factor_remove(&w->factor, k);
 }
 
 /* z += fraction step; those that end on a bound, or would cross it by rounding, leave the factor. */
@@ -320,11 +329,11 @@ static void settle(Problem *p) {
   for (;;) {
     rf_index size = w->factor.size;
     if (size == 0) return;
-    rf_factor_project(&w->factor, w->saved, w->residual);
+    rf_la_factor_project(&w->factor, w->saved, w->residual);
     memcpy(w->step, w->saved, (size_t)size * sizeof *w->step);
-    rf_factor_solve(&w->factor, w->step);
+    rf_la_factor_solve(&w->factor, w->step);
     double fraction = blocking_fraction(w);
-    rf_factor_expand(&w->factor, w->residual, -fraction, w->saved);
+    rf_la_factor_expand(&w->factor, w->residual, -fraction, w->saved);
     take_step(p, fraction);
     p->iterations++;
     if (w->factor.size == size) return;
@@ -341,7 +350,7 @@ static RfStatus enter(RfContext *context, Problem *p, rf_index j, bool *entered)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for least squares with %lld free columns",
                    (long long)factor->size);
   double expected = w->gradient[j];
-  if (rf_factor_append(factor, column(p, j), w->norm[j], j, independent) == 0) return RF_OK;
+  if (rf_la_factor_append(factor, column(p, j), w->norm[j], j, independent) == 0) return RF_OK;
   /* The residual is orthogonal to the other columns, so the new coefficient is q.residual / R_kk. */
   double own = rf_small_dot(factor->Q + (factor->size - 1) * p->rows, w->residual, p->rows);
   if (!(own * expected > 0)) {
@@ -372,8 +381,8 @@ static bool correct(Problem *p, double *size_of_step, double *size_of_z) {
     for (rf_index i = 0; i < p->rows; i++) sum += (long double)a[i] * w->fine[i];
     w->step[k] = (double)(sum / (long double)w->norm[factor->columns[k]]);
   }
-  rf_factor_solve_transposed(factor, w->step);
-  rf_factor_solve(factor, w->step);
+  rf_la_factor_solve_transposed(factor, w->step);
+  rf_la_factor_solve(factor, w->step);
   *size_of_step = *size_of_z = 0;
   for (rf_index k = 0; k < factor->size; k++) {
     rf_index j = factor->columns[k];
@@ -411,7 +420,8 @@ static RfStatus enter_start(RfContext *context, Problem *p) {
     if (w->place[j] != inside || w->z[j] == 0) continue;
     if (w->factor.size + 1 >= w->factor.capacity && !reserve(w, 2 * w->factor.capacity + 1))
       return rf_fail(context, RF_ERR_MEMORY, "out of memory for least squares");
-    if (rf_factor_append(&w->factor, column(p, j), w->norm[j], j, independent) > 0) w->place[j] = in_factor;
+    if (rf_la_factor_append(&w->factor, column(p, j), w->norm[j], j, independent) > 0)
+      w->place[j] = in_factor;
   }
   settle(p);
   return RF_OK;
@@ -487,12 +497,12 @@ static RfStatus solve(RfContext *context, double *x, double *residual, RfLeastSq
   work->factor.size = 0;
   status = set_up(context, &p, x, low, high, warm);
   if (!status) {
-    fresh_residual(&p);
+    first_residual(&p);
     if (warm) status = enter_start(context, &p);
     if (!status) status = iterate(context, &p);
     if (status != RF_ERR_MEMORY) {
       if (status) fresh_residual(&p);
-      if (!p.all_priced) price_all(&p);
+      if (info && !p.all_priced) price_all(&p);
       hand_back(&p, x, residual, info, low, high);
     }
   }

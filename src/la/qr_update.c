@@ -10,12 +10,17 @@
 /* Below this many entries plain loops beat a BLAS call. */
 enum { plain_loops = 256 };
 
-void rf_factor_free(RfFactor *factor) {
+void rf_la_factor_free(RfFactor *factor) {
   rf_free(factor->Q);
   rf_free(factor->R);
   rf_free(factor->rotation);
   rf_free(factor->columns);
   memset(factor, 0, sizeof *factor);
+}
+
+void rf_la_factor_init(RfFactor *factor, rf_index max_rows) {
+  memset(factor, 0, sizeof *factor);
+  factor->rows = factor->max_rows = max_rows;
 }
 
 static bool grow(void **block, rf_index count, size_t size) {
@@ -24,7 +29,7 @@ static bool grow(void **block, rf_index count, size_t size) {
   return bigger != NULL;
 }
 
-bool rf_factor_reserve(RfFactor *factor, rf_index capacity) {
+bool rf_la_factor_reserve(RfFactor *factor, rf_index capacity) {
   rf_index entries, packed;
   if (capacity <= factor->capacity) return true;
   if (!rf_multiply_sizes(&entries, capacity, factor->max_rows) ||
@@ -39,7 +44,7 @@ bool rf_factor_reserve(RfFactor *factor, rf_index capacity) {
   return true;
 }
 
-void rf_factor_project(const RfFactor *factor, double *coefficients, const double *v) {
+void rf_la_factor_project(const RfFactor *factor, double *coefficients, const double *v) {
   rf_index rows = factor->rows, size = factor->size;
   if (rows * size > plain_loops) {
     rf_la_apply(coefficients, factor->Q, v, size, rows, rows);
@@ -48,7 +53,7 @@ void rf_factor_project(const RfFactor *factor, double *coefficients, const doubl
   for (rf_index k = 0; k < size; k++) coefficients[k] = rf_small_dot(factor->Q + k * rows, v, rows);
 }
 
-void rf_factor_expand(const RfFactor *factor, double *v, double scale, const double *coefficients) {
+void rf_la_factor_expand(const RfFactor *factor, double *v, double scale, const double *coefficients) {
   rf_index rows = factor->rows, size = factor->size;
   if (rows * size > plain_loops) {
     rf_la_combine_add(v, scale, factor->Q, coefficients, size, rows, rows);
@@ -61,18 +66,19 @@ void rf_factor_expand(const RfFactor *factor, double *v, double scale, const dou
   }
 }
 
-double rf_factor_append(RfFactor *factor, const double *column, double norm, rf_index index,
-                        double independent) {
+double rf_la_factor_append(RfFactor *factor, const double *column, double norm, rf_index index,
+                           double independent) {
   rf_index rows = factor->rows, size = factor->size;
   double *q = factor->Q + size * rows, *r = factor->R + size * (size + 1) / 2, *again = factor->rotation;
-  for (rf_index i = 0; i < rows; i++) q[i] = column[i] / norm;
+  double inverse = 1 / norm;
+  for (rf_index i = 0; i < rows; i++) q[i] = column[i] * inverse;
   for (rf_index k = 0; k < size; k++) r[k] = 0;
   double before = 1, after = 1;
   /* Twice is enough unless the column nearly lies in the span: repeat while the norm drops by more than half.
    */
   for (int pass = 0; size > 0 && pass < 4; pass++) {
-    rf_factor_project(factor, again, q);
-    rf_factor_expand(factor, q, -1, again);
+    rf_la_factor_project(factor, again, q);
+    rf_la_factor_expand(factor, q, -1, again);
     for (rf_index k = 0; k < size; k++) r[k] += again[k];
     after = sqrt(rf_small_dot(q, q, rows));
     if (after <= independent) return 0;
@@ -106,7 +112,7 @@ static void triangularise(RfFactor *factor, rf_index at) {
   }
 }
 
-void rf_factor_remove(RfFactor *factor, rf_index at) {
+void rf_la_factor_remove(RfFactor *factor, rf_index at) {
   rf_index rows = factor->rows;
   triangularise(factor, at);
   const double *cosine = factor->rotation, *sine = factor->rotation + factor->capacity;
@@ -123,7 +129,7 @@ void rf_factor_remove(RfFactor *factor, rf_index at) {
           (size_t)(factor->size - at) * sizeof *factor->columns);
 }
 
-void rf_factor_solve(const RfFactor *factor, double *c) {
+void rf_la_factor_solve(const RfFactor *factor, double *c) {
   for (rf_index j = factor->size - 1; j >= 0; j--) {
     const double *r = factor->R + j * (j + 1) / 2;
     c[j] /= r[j];
@@ -131,7 +137,7 @@ void rf_factor_solve(const RfFactor *factor, double *c) {
   }
 }
 
-void rf_factor_solve_transposed(const RfFactor *factor, double *c) {
+void rf_la_factor_solve_transposed(const RfFactor *factor, double *c) {
   for (rf_index j = 0; j < factor->size; j++) {
     const double *r = factor->R + j * (j + 1) / 2;
     c[j] = (c[j] - rf_small_dot(r, c, j)) / r[j];
