@@ -26,6 +26,15 @@ extern "C" {
 #define RF_API
 #endif
 
+/* Marks a hot loop that is compiled for several instruction sets and chosen at load time. The order of
+ * operations is the same in all of them (no contraction, no reassociation), so are the bits. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) &&                 \
+    !defined(__SANITIZE_ADDRESS__)
+#define RF_HOT __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define RF_HOT
+#endif
+
 #define RF_VERSION_MAJOR 0
 #define RF_VERSION_MINOR 1
 #define RF_VERSION_PATCH 0

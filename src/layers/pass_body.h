@@ -113,7 +113,8 @@ static void NAME(apply_layer)(NAME(RfPass) * pass, REAL *Z, const REAL *A, const
 }
 
 /* f_i = sum_k a_k phi(z_ik), with phi(z) = max(z, leak z) free of branches. */
-static void NAME(head_forward)(REAL *f, const REAL *Z, const REAL *a, REAL leak, rf_index rows, rf_index m) {
+RF_HOT static void NAME(head_forward)(REAL *f, const REAL *Z, const REAL *a, REAL leak, rf_index rows,
+                                      rf_index m) {
   for (rf_index i = 0; i < rows; i++) {
     const REAL *z = Z + i * m;
     REAL sums[16] = {0}, sum = 0;
@@ -130,16 +131,17 @@ static void NAME(head_forward)(REAL *f, const REAL *Z, const REAL *a, REAL leak,
 }
 
 /* da_k += r_i phi(z_ik); G_ik = r_i a_k phi'(z_ik). da may be NULL (fixed head). */
-static void NAME(head_backward)(REAL *restrict G, REAL *restrict da, const REAL *restrict Z,
-                                const REAL *restrict a, const REAL *restrict r, REAL leak, rf_index rows,
-                                rf_index m) {
+RF_HOT static void NAME(head_backward)(REAL *restrict G, REAL *restrict da, const REAL *restrict Z,
+                                       const REAL *restrict a, const REAL *restrict r, REAL leak,
+                                       rf_index rows, rf_index m) {
   for (rf_index i = 0; i < rows; i++) {
     const REAL *restrict z = Z + i * m;
     REAL *restrict g = G + i * m;
     REAL weight = r[i];
-    for (rf_index k = 0; k < m; k++) g[k] = weight * a[k] * (z[k] > 0 ? 1 : leak);
+    REAL low = weight * leak;
+    for (rf_index k = 0; k < m; k++) g[k] = a[k] * (z[k] > 0 ? weight : low);
     if (da)
-      for (rf_index k = 0; k < m; k++) da[k] += weight * (z[k] > 0 ? z[k] : leak * z[k]);
+      for (rf_index k = 0; k < m; k++) da[k] += z[k] * (z[k] > 0 ? weight : low);
   }
 }
 
