@@ -41,6 +41,10 @@ typedef struct RfStream {
   void *inflater; /* z_stream when compressed */
   unsigned char *packed;
   bool ended;
+  bool owned;        /* close fd */
+  int64_t raw_left;  /* bytes that may still be read below the inflater; negative = all */
+  uint64_t checksum; /* CRC-32 of what was handed out, kept for members of an archive */
+  bool summed;
 } RfStream;
 
 /* Opens a path ("-" is standard input), or bytes that stay the caller's. Afterwards `head` holds the first
@@ -48,6 +52,11 @@ typedef struct RfStream {
 RfStatus rf_stream_open(RfContext *context, RfStream *stream, const char *path);
 RfStatus rf_stream_open_memory(RfContext *context, RfStream *stream, const char *name, const void *bytes,
                                size_t size);
+/* `packed` bytes at `offset` of an open file (fd >= 0) or of memory: a member of a zip archive, deflated or
+ * not, of `size` bytes when unpacked. The file or memory stays the caller's. */
+RfStatus rf_stream_open_member(RfContext *context, RfStream *stream, const char *name, int fd,
+                               const void *memory, int64_t offset, int64_t packed, int64_t size,
+                               bool deflated);
 void rf_stream_close(RfStream *stream);
 /* Fills `out` with `want` bytes; *got is smaller only at the end. */
 RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t want, size_t *got);
@@ -128,11 +137,84 @@ bool rf_labels_all_numbers(char *const *texts, rf_index count);
 /* y from class_of: two classes give -1, +1; one class +1 unless it is a number <= 0; more classes no y. */
 RfStatus rf_dataset_set_signs(RfContext *context, RfDataset *dataset);
 
+/* ---- array.c: arrays of plain numbers or texts from binary files
+ * ------------------------------------------- */
+
+#define RF_ARRAY_DIMENSIONS 8
+
+typedef enum RfItemKind {
+  RF_ITEM_BOOL,
+  RF_ITEM_SIGNED,
+  RF_ITEM_UNSIGNED,
+  RF_ITEM_FLOAT,
+  RF_ITEM_BFLOAT, /* upper half of a 32-bit float */
+  RF_ITEM_BYTES,  /* fixed-size byte text */
+  RF_ITEM_UNICODE /* fixed-size text of 32-bit code points */
+} RfItemKind;
+
+typedef struct RfItemType {
+  RfItemKind kind;
+  int size; /* bytes of one item */
+  bool big_endian;
+} RfItemType;
+
+typedef struct RfArray {
+  int dimensions;
+  rf_index shape[RF_ARRAY_DIMENSIONS];
+  rf_index count;
+  double *values; /* count numbers in C order, or NULL for texts */
+  char *texts;    /* count zero-terminated texts of text_size bytes each, or NULL */
+  rf_index text_size;
+  int64_t offset; /* of the first item in its file, for messages */
+  int item_size;
+} RfArray;
+
+/* Reads `count` items (shape is set) into values or texts. column_major: two dimensions, first index fastest.
+ */
+RfStatus rf_array_read_items(RfContext *context, RfArray *array, RfStream *stream, RfItemType type,
+                             bool column_major, int64_t memory_limit);
+/* Refuses bytes behind the last item. */
+RfStatus rf_array_expect_end(RfContext *context, RfStream *stream);
+void rf_array_free(RfArray *array);
+/* Moves X (n x d, more dimensions are flattened) and labels y (n) into a dataset; *_name are for messages. */
+RfStatus rf_array_to_dataset(RfContext *context, RfDataset *dataset, RfArray *X, const char *X_name,
+                             RfArray *y, const char *y_name);
+/* Converts one item in memory; the type is numeric. */
+double rf_item_value(const unsigned char *item, RfItemType type);
+
+RfStatus rf_npy_read(RfContext *context, RfArray *array, RfStream *stream, int64_t memory_limit);
+RfStatus rf_idx_read(RfContext *context, RfArray *array, RfStream *stream, int64_t memory_limit);
+
+/* ---- zip.c: members of a zip archive
+ * ----------------------------------------------------------------------- */
+
+typedef struct RfZip {
+  const char *name;
+  int fd; /* -1: memory */
+  const unsigned char *memory;
+  int64_t size;
+  unsigned char *slurped;   /* memory that is ours */
+  unsigned char *directory; /* central directory */
+  int64_t directory_size;
+} RfZip;
+
+/* The stream must stay open as long as the archive. */
+RfStatus rf_zip_open(RfContext *context, RfZip *zip, RfStream *stream, int64_t memory_limit);
+void rf_zip_close(RfZip *zip);
+/* The array in member `name`.npy. *found tells whether there is one; damaged members are failures. */
+RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, const char *name,
+                         int64_t memory_limit, bool *found);
+
 /* ---- formats: each fills a dataset (X, labels) from a stream ----------------------------------------------
  */
 
 RfStatus rf_csv_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
 RfStatus rf_libsvm_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
+
+RfStatus rf_npz_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
+/* X from an .npy or idx stream, labels from source->labels_path (.npy or idx, whichever it is). */
+RfStatus rf_array_pair_read(RfContext *context, RfDataset *dataset, RfStream *stream,
+                            const RfDataSource *source);
 
 /* ---- transform.c
  * --------------------------------------------------------------------------------------------- */

@@ -63,7 +63,13 @@ static RfStatus read_format(RfContext *context, RfDataset *dataset, RfStream *st
   if (source->label && format != RF_FORMAT_CSV) {
     return rf_fail(context, RF_ERR_USAGE, "--label goes with .csv and .tsv files");
   }
-  return rf_csv_read(context, dataset, stream, source);
+  switch (format) {
+  case RF_FORMAT_LIBSVM: return rf_libsvm_read(context, dataset, stream, source);
+  case RF_FORMAT_NPZ: return rf_npz_read(context, dataset, stream, source);
+  case RF_FORMAT_NPY:
+  case RF_FORMAT_IDX: return rf_array_pair_read(context, dataset, stream, source);
+  default: return rf_csv_read(context, dataset, stream, source);
+  }
 }
 
 static RfStatus finish(RfContext *context, RfDataset *dataset, const RfDataSource *source, RfStatus status) {

@@ -66,6 +66,10 @@ static RfStatus fail_system(RfContext *context, const char *name, const char *wh
 
 static RfStatus read_raw(RfContext *context, RfStream *stream, unsigned char *out, size_t want, size_t *got) {
   *got = 0;
+  if (stream->raw_left >= 0) {
+    if ((uint64_t)stream->raw_left < want) want = (size_t)stream->raw_left;
+    stream->raw_left -= (int64_t)want;
+  }
   if (stream->fd < 0) {
     size_t left = stream->memory_size - stream->memory_at;
     *got = want < left ? want : left;
@@ -115,7 +119,7 @@ static RfStatus read_inflated(RfContext *context, RfStream *stream, unsigned cha
       if (status) return status;
       z->next_in = stream->packed, z->avail_in = (uInt)count;
     }
-    if (z->avail_in == 0 || z->next_in[0] != 0x1f)
+    if (stream->summed || z->avail_in == 0 || z->next_in[0] != 0x1f)
       stream->ended = true; /* padding behind the last member */
     else
       inflateReset(z);
@@ -135,11 +139,23 @@ RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t 
   }
   *got = first + rest;
   stream->taken += (int64_t)*got;
+  if (stream->summed) stream->checksum = crc32_z(stream->checksum, bytes, *got);
   return status;
 }
 
 /* ---- opening
  * ------------------------------------------------------------------------------------------------- */
+
+static RfStatus start_inflater(RfContext *context, RfStream *stream, int window_bits) {
+  z_stream *z = (z_stream *)rf_alloc(1, sizeof *z);
+  stream->packed = (unsigned char *)rf_alloc(PACKED_SIZE, 1);
+  if (!z || !stream->packed || inflateInit2(z, window_bits) != Z_OK) {
+    rf_free(z);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for %.200s", stream->name);
+  }
+  stream->inflater = z;
+  return RF_OK;
+}
 
 /* Looks at the first bytes; when they are a gzip header they go to the inflater, and the head is what comes
  * out. */
@@ -147,13 +163,9 @@ static RfStatus fill_head(RfContext *context, RfStream *stream) {
   RfStatus status = read_raw(context, stream, stream->head, RF_STREAM_HEAD, &stream->head_size);
   if (status || stream->head_size < 2 || stream->head[0] != 0x1f || stream->head[1] != 0x8b) return status;
   stream->file_size = -1;
-  z_stream *z = (z_stream *)rf_alloc(1, sizeof *z);
-  stream->packed = (unsigned char *)rf_alloc(PACKED_SIZE, 1);
-  if (!z || !stream->packed || inflateInit2(z, 15 + 16) != Z_OK) {
-    rf_free(z);
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory");
-  }
-  stream->inflater = z;
+  status = start_inflater(context, stream, 15 + 16); /* with a gzip header */
+  if (status) return status;
+  z_stream *z = stream->inflater;
   memcpy(stream->packed, stream->head, stream->head_size);
   z->next_in = stream->packed, z->avail_in = (uInt)stream->head_size;
   stream->head_size = 0;
@@ -167,7 +179,8 @@ RfStatus rf_stream_open(RfContext *context, RfStream *stream, const char *path) 
   memset(stream, 0, sizeof *stream);
   bool standard = strcmp(path, "-") == 0;
   stream->name = standard ? "<stdin>" : path;
-  stream->file_size = -1;
+  stream->file_size = -1, stream->raw_left = -1;
+  stream->owned = !standard;
   stream->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (stream->fd < 0) return fail_system(context, path, strerror(errno));
   struct stat about;
@@ -181,9 +194,25 @@ RfStatus rf_stream_open(RfContext *context, RfStream *stream, const char *path) 
 RfStatus rf_stream_open_memory(RfContext *context, RfStream *stream, const char *name, const void *bytes,
                                size_t size) {
   memset(stream, 0, sizeof *stream);
-  stream->name = name, stream->fd = -1;
+  stream->name = name, stream->fd = -1, stream->raw_left = -1;
   stream->memory = bytes, stream->memory_size = size, stream->file_size = (int64_t)size;
   return fill_head(context, stream);
+}
+
+RfStatus rf_stream_open_member(RfContext *context, RfStream *stream, const char *name, int fd,
+                               const void *memory, int64_t offset, int64_t packed, int64_t size,
+                               bool deflated) {
+  memset(stream, 0, sizeof *stream);
+  stream->name = name, stream->fd = fd;
+  stream->file_size = size, stream->raw_left = packed;
+  stream->summed = true;
+  if (fd < 0) {
+    stream->memory = (const unsigned char *)memory + offset;
+    stream->memory_size = (size_t)packed;
+  } else if (lseek(fd, offset, SEEK_SET) < 0) {
+    return fail_system(context, name, strerror(errno));
+  }
+  return deflated ? start_inflater(context, stream, -15) : RF_OK; /* without any header */
 }
 
 void rf_stream_close(RfStream *stream) {
@@ -191,7 +220,7 @@ void rf_stream_close(RfStream *stream) {
   if (stream->inflater) inflateEnd(stream->inflater);
   rf_free(stream->inflater);
   rf_free(stream->packed);
-  if (stream->fd > STDIN_FILENO) close(stream->fd);
+  if (stream->owned && stream->fd >= 0) close(stream->fd);
   memset(stream, 0, sizeof *stream);
   stream->fd = -1;
 }
