@@ -127,6 +127,10 @@ static RfStatus make_room(RfContext *context, RfArray *array, RfStream *stream, 
 static void take_items(RfArray *array, const unsigned char *chunk, rf_index first, rf_index items,
                        RfItemType type, bool column_major) {
   rf_index rows = array->shape[0], columns = rows > 0 ? array->count / rows : 0;
+  if (type.kind == RF_ITEM_UNSIGNED && type.size == 1 && !column_major) { /* images */
+    for (rf_index k = 0; k < items; k++) array->values[first + k] = chunk[k];
+    return;
+  }
   for (rf_index k = 0; k < items; k++) {
     const unsigned char *item = chunk + k * type.size;
     rf_index at = first + k;
@@ -232,7 +236,7 @@ static RfStatus take_labels(RfContext *context, RfLabels *labels, const RfArray 
 
 RfStatus rf_array_to_dataset(RfContext *context, RfDataset *dataset, RfArray *X, const char *X_name,
                              RfArray *y, const char *y_name) {
-  rf_index n, d;
+  rf_index n = 0, d = 0;
   RfLabels labels = {0};
   RfStatus status = check_features(context, X, X_name, &n, &d);
   if (status) return status;

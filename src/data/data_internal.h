@@ -216,6 +216,54 @@ RfStatus rf_npz_read(RfContext *context, RfDataset *dataset, RfStream *stream, c
 RfStatus rf_array_pair_read(RfContext *context, RfDataset *dataset, RfStream *stream,
                             const RfDataSource *source);
 
+/* By the ending, .gz left aside; RF_FORMAT_AUTO when it is none of ours. */
+RfDataFormat rf_data_format_of_path(const char *path);
+
+/* ---- sink.c: files that appear whole or not at all
+ * ------------------------------------------------------------ */
+
+typedef struct RfSink {
+  const char *path;
+  char *beside; /* the name it has until it is complete; empty when written in place */
+  int fd, error;
+  char *buffer;
+  size_t used;
+  int64_t written;
+} RfSink;
+
+/* After a failure there is nothing to close. Write errors are kept and reported by rf_sink_close. */
+RfStatus rf_sink_open(RfContext *context, RfSink *sink, const char *path);
+void rf_sink_write(RfSink *sink, const void *bytes, size_t size);
+void rf_sink_text(RfSink *sink, const char *text);
+/* With status RF_OK completes the file, else removes it; returns the first failure. */
+RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status);
+
+/* ---- save_*.c
+ * ---------------------------------------------------------------------------------------------------- */
+
+RfStatus rf_save_csv(RfContext *context, RfSink *sink, const RfDataset *dataset, char separator);
+RfStatus rf_save_libsvm(RfContext *context, RfSink *sink, const RfDataset *dataset);
+RfStatus rf_save_npz_dataset(RfContext *context, RfSink *sink, const RfDataset *dataset);
+/* Whether reading the class names again gives the same y; else -1 and 1 are to be written. */
+bool rf_save_names_keep_signs(const RfDataset *dataset);
+const char *rf_save_label(const RfDataset *dataset, rf_index i, bool names);
+
+#define RF_NPZ_MEMBERS 8
+
+typedef struct RfNpzMember {
+  const char *name; /* without .npy */
+  char type[32];    /* '<f8', ... */
+  int dimensions;
+  rf_index shape[2];
+  const void *items;
+  size_t bytes;
+} RfNpzMember;
+
+/* Up to RF_NPZ_MEMBERS arrays. */
+void rf_save_npz(RfSink *sink, const RfNpzMember *members, int count);
+/* The type of doubles in this machine's order. */
+const char *rf_npz_double_type(void);
+
 /* ---- transform.c
  * --------------------------------------------------------------------------------------------- */
 

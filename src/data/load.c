@@ -16,7 +16,7 @@ static bool ends_with(const char *path, size_t length, const char *ending) {
   return length > size && strncasecmp(path + length - size, ending, size) == 0;
 }
 
-static RfDataFormat format_of_path(const char *path) {
+RfDataFormat rf_data_format_of_path(const char *path) {
   static const struct {
     const char *ending;
     RfDataFormat format;
@@ -100,7 +100,7 @@ RfStatus rf_data_load(RfContext *context, RfDataset *dataset, const RfDataSource
   if (strncmp(source->path, "gen:", 4) == 0)
     return finish(context, dataset, source, rf_data_generate(context, dataset, source->path));
   RfStream stream;
-  RfDataFormat format = format_of_path(source->path);
+  RfDataFormat format = rf_data_format_of_path(source->path);
   RfStatus status = rf_stream_open(context, &stream, source->path);
   if (!status && format == RF_FORMAT_AUTO) format = format_of_bytes(&stream);
   if (!status) status = read_format(context, dataset, &stream, source, format);

@@ -159,7 +159,7 @@ static RfStatus read_preamble(RfContext *context, RfStream *stream, size_t *leng
 }
 
 RfStatus rf_npy_read(RfContext *context, RfArray *array, RfStream *stream, int64_t memory_limit) {
-  size_t length, got;
+  size_t length = 0, got;
   memset(array, 0, sizeof *array);
   RfStatus status = read_preamble(context, stream, &length);
   if (status) return status;

@@ -72,7 +72,7 @@ static RfStatus find_directory(RfContext *context, RfZip *zip, const unsigned ch
 }
 
 static RfStatus read_directory(RfContext *context, RfZip *zip) {
-  int64_t size = zip->size < LONGEST_END ? zip->size : LONGEST_END, offset;
+  int64_t size = zip->size < LONGEST_END ? zip->size : LONGEST_END, offset = 0;
   unsigned char *end = (unsigned char *)rf_alloc(size, 1);
   if (!end) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %.200s", zip->name);
   RfStatus status = read_at(context, zip, end, zip->size - size, size);
