@@ -8,6 +8,10 @@
 #define RELUFLOW_REPORT_H
 
 #include "reluflow/core.h"
+#include "reluflow/data.h"
+#include "reluflow/geometry.h"
+#include "reluflow/margin.h"
+#include "reluflow/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -247,6 +251,18 @@ RF_API void rf_html_paragraph(RfText *page, const char *prose);
 RF_API void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption);
 RF_API void rf_html_preformatted(RfText *page, const char *prose);
 RF_API void rf_html_end(RfText *page);
+
+/* ---- margins, shared by several commands
+ * ----------------------------------------------------------------------- */
+
+/* Members `key` of shapes separator, class_vector and cone. with_intercept: write b (otherwise null). */
+RF_API void rf_json_linear_margin(RfJson *json, const char *key, const RfLinearMargin *margin,
+                                  bool with_intercept);
+RF_API void rf_json_class_margin(RfJson *json, const char *key, const RfClassMargin *margin);
+RF_API void rf_json_answer(RfJson *json, const char *key, RfAnswer answer);
+/* "(1, 2, 3)" with at most `most` entries; "0 4 7" likewise. */
+RF_API void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most);
+RF_API void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index most);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 static const CliCommand *const commands[] = {
+    &cli_maxmargin,
     &cli_data_list,
     &cli_data_info,
 };

@@ -3,6 +3,7 @@
 
 static const RfField inspect[] = {
     RF_STRING_ROW("name", "the dataset as it was asked for"),
+    RF_STRING_ROW("status", "done | interrupted: what was not computed by then is null"),
     RF_INTEGER_ROW("n", "samples"),
     RF_INTEGER_ROW("d", "dimension, with the column of --bias"),
     RF_INTEGER_ROW("rank", "rank of the n x d data matrix"),
@@ -39,6 +40,8 @@ static const RfField inspect[] = {
     RF_BOOLEAN_ROW("spike_free.holds", "null = not decided"),
     RF_NUMBER_ROW("spike_free.witness[]", "",
                   "a unit vector u without such a z; null when it holds or is not decided"),
+    RF_NUMBER_ROW("spike_free.number", "",
+                  "largest least |z| over unit u: 1 when it holds; null = infinite or not computed"),
     RF_OBJECT_ROW("arrangements", "open sectors of the hyperplanes w.x_i = 0"),
     RF_COUNT_ROW("arrangements.count", "number of sectors; null when over the work limit"),
     RF_BOOLEAN_ROW("arrangements.exact", "the count is exact, not a bound that was reached"),
@@ -64,6 +67,11 @@ static const RfField inspect[] = {
     RF_STRING_ROW("theorems[].id", "as in the ledger of claims: PL-Thm1, LLWA-Thm4.3, ..."),
     RF_BOOLEAN_ROW("theorems[].applies", "its assumptions on the data hold; null = not decided"),
     RF_STRING_ROW("theorems[].why", "the first assumption that fails, or what the theorem says here"),
+    RF_OBJECT_ROW("prediction",
+                  "the limit that the strongest applicable theorem promises; null when none does"),
+    RF_STRING_ROW("prediction.theorem", "which theorem"),
+    RF_NUMBER_ROW("prediction.margin", "length", "normalised margin of that limit"),
+    RF_STRING_ROW("prediction.when", "what the theorem asks of the start"),
     RF_STRING_ROW("positive_class", "in per_class: the class that is +1, against the rest"),
     RF_SHAPE_ROW("per_class[]", "inspect",
                  "more than two classes: one object per class against the rest; otherwise null"),

@@ -103,6 +103,21 @@ void rf_text_wrap(RfText *text, const char *prose, int indent, int width) {
   rf_text_add(text, "\n");
 }
 
+void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most) {
+  rf_index shown = count > most ? most : count;
+  for (rf_index i = 0; i < shown; i++) rf_text_addf(text, "%s%.4g", i ? ", " : "(", values[i] + 0.0);
+  if (count == 0) rf_text_add(text, "(");
+  if (shown < count) rf_text_addf(text, ", ... %lld entries", (long long)count);
+  rf_text_add(text, ")");
+}
+
+void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index most) {
+  rf_index shown = count > most ? most : count;
+  for (rf_index i = 0; i < shown; i++) rf_text_addf(text, "%s%lld", i ? " " : "", (long long)rows[i]);
+  if (shown < count) rf_text_addf(text, " ... %lld in all", (long long)count);
+  if (count == 0) rf_text_add(text, "none");
+}
+
 /* ---- UTF-8 and markup
  * ---------------------------------------------------------------------------------------- */
 

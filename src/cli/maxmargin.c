@@ -1,0 +1,214 @@
+/* `reluflow maxmargin DATA`: the linear part and the two class vectors. */
+#include "cli/cli.h"
+
+#include <math.h>
+
+typedef struct Settings {
+  bool linear, intercept;
+} Settings;
+
+static const CliOption options[] = {
+    {"--linear", CLI_FLAG, offsetof(Settings, linear), NULL, NULL, 0, 0, "stop after the linear part"},
+    {"--intercept", CLI_FLAG, offsetof(Settings, intercept), NULL, NULL, 0, 0,
+     "give the linear part an intercept b that the norm does not count"},
+    {0},
+};
+
+/* The answers for one binary problem. */
+typedef struct Part {
+  RfDataset data; /* empty when the part is the whole dataset */
+  RfLinearMargin linear;
+  RfClassMargin positive, negative;
+} Part;
+
+typedef struct Answer {
+  const RfDataset *data;
+  Part *parts; /* one, or one per class */
+  rf_index count;
+} Answer;
+
+static void answer_free(Answer *answer) {
+  for (rf_index k = 0; answer->parts && k < answer->count; k++) {
+    rf_linear_margin_free(&answer->parts[k].linear);
+    rf_class_margin_free(&answer->parts[k].positive);
+    rf_class_margin_free(&answer->parts[k].negative);
+    rf_dataset_free(&answer->parts[k].data);
+  }
+  rf_free(answer->parts);
+}
+
+/* The worst of two outcomes: a failure, then interrupted, undecided, not separable. */
+static RfStatus worse(RfStatus a, RfStatus b) {
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_NOT_SEPARABLE};
+  if (a < 0 || b < 0) return a < 0 ? a : b;
+  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
+    if (a == order[k] || b == order[k]) return order[k];
+  }
+  return RF_OK;
+}
+
+/* Status: of the linear part; the class vectors fail only by failing. */
+static RfStatus solve_part(RfContext *context, Part *part, const RfDataset *data, const Settings *settings) {
+  RfStatus status =
+      settings->intercept
+          ? rf_margin_linear_intercept(context, &part->linear, data->X, data->y, data->n, data->d)
+          : rf_margin_linear(context, &part->linear, data->X, data->y, data->n, data->d);
+  RfClassMargin *classes[] = {&part->positive, &part->negative};
+  for (int k = 0; k < 2 && status >= 0; k++) {
+    RfStatus found =
+        rf_margin_class(context, classes[k], data->X, data->y, data->n, data->d, k == 0 ? 1 : -1);
+    if (found != RF_NOT_SEPARABLE) status = worse(status, found);
+  }
+  return status;
+}
+
+static RfStatus solve(RfContext *context, Answer *answer, const Settings *settings) {
+  const RfDataset *data = answer->data;
+  answer->count = data->y ? 1 : data->n_classes;
+  answer->parts = RF_NEW(Part, answer->count);
+  if (!answer->parts) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < answer->count && status >= 0; k++) {
+    Part *part = &answer->parts[k];
+    if (!data->y) status = worse(status, rf_dataset_one_versus_rest(context, &part->data, data, k));
+    if (status >= 0)
+      status = worse(status, solve_part(context, part, data->y ? data : &part->data, settings));
+  }
+  return status;
+}
+
+/* ---- output
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+static void head_json(RfJson *json, const RfDataset *data) {
+  rf_json_string(json, "name", data->name);
+  rf_json_integer(json, "n", data->n);
+  rf_json_integer(json, "d", data->d);
+  cli_classes_json(json, data);
+}
+
+static void part_json(RfJson *json, const Part *part, const Settings *settings) {
+  rf_json_linear_margin(json, "linear", &part->linear, settings->intercept);
+  rf_json_class_margin(json, "positive", &part->positive);
+  rf_json_class_margin(json, "negative", &part->negative);
+}
+
+static void answer_json(RfJson *json, const Answer *answer, const Settings *settings) {
+  head_json(json, answer->data);
+  if (answer->data->y) {
+    part_json(json, &answer->parts[0], settings);
+    rf_json_null(json, "global");
+    rf_json_null(json, "positive_class");
+    return rf_json_null(json, "per_class");
+  }
+  static const char *const absent[] = {"linear", "positive", "negative", "global", "positive_class"};
+  for (size_t k = 0; k < sizeof absent / sizeof absent[0]; k++) rf_json_null(json, absent[k]);
+  rf_json_array(json, "per_class");
+  for (rf_index k = 0; k < answer->count; k++) {
+    rf_json_object(json, NULL);
+    head_json(json, &answer->parts[k].data);
+    part_json(json, &answer->parts[k], settings);
+    rf_json_null(json, "global");
+    rf_json_string(json, "positive_class", answer->data->class_names[k]);
+    rf_json_null(json, "per_class");
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
+static void vector_line(RfText *page, const char *name, const double *w, rf_index d) {
+  rf_text_addf(page, "  %-10s ", name);
+  rf_text_vector(page, w, d, 8);
+  rf_text_add(page, "\n");
+}
+
+static void rows_line(RfText *page, const rf_index *rows, rf_index count) {
+  rf_text_add(page, "  support    ");
+  rf_text_rows(page, rows, count, 16);
+  rf_text_add(page, "\n");
+}
+
+static void linear_page(RfText *page, const RfLinearMargin *linear, bool intercept) {
+  rf_text_styled(page, RF_BOLD, intercept ? "Linear, with intercept" : "Linear, through the origin");
+  if (linear->status == RF_NOT_SEPARABLE) {
+    rf_text_styled(page, RF_BAD, "  not separable");
+    rf_text_addf(page, "\n  proof      weights of --json balance to 0, residual %.1e\n",
+                 linear->farkas_residual);
+    return;
+  }
+  if (linear->status != RF_OK) {
+    rf_text_add(page, "  not decided\n");
+    return;
+  }
+  rf_text_styled(page, RF_GOOD, "  separable");
+  rf_text_addf(page, "\n  margin     %.15g\n", linear->margin);
+  vector_line(page, "w, unit", linear->w, linear->d);
+  if (intercept) rf_text_addf(page, "  b          %.15g\n", linear->b);
+  rows_line(page, linear->support, linear->n_support);
+  rf_text_addf(page, "  residual   %.1e\n", linear->stationarity);
+}
+
+static void class_page(RfText *page, const char *name, const RfClassMargin *margin) {
+  rf_text_styled(page, RF_BOLD, name);
+  if (margin->empty) {
+    rf_text_add(page, "  no samples\n");
+    return;
+  }
+  if (!margin->exists) {
+    rf_text_add(page, margin->status == RF_NOT_SEPARABLE ? "  no w has w.x_i > 0 on the class\n"
+                                                         : "  not decided\n");
+    return;
+  }
+  rf_text_addf(page, "\n  norm       %.15g\n", margin->norm);
+  vector_line(page, "w", margin->w, margin->d);
+  rows_line(page, margin->support, margin->n_support);
+  rf_text_addf(page, "  spans      %s\n", margin->spans ? "yes" : "no");
+}
+
+static void part_page(RfText *page, const Part *part, bool intercept) {
+  linear_page(page, &part->linear, intercept);
+  class_page(page, "Positive class, shortest w with w.x_i >= 1", &part->positive);
+  class_page(page, "Negative class, shortest w with w.x_i >= 1", &part->negative);
+}
+
+static void answer_page(RfText *page, const Answer *answer, const Settings *settings) {
+  for (rf_index k = 0; k < answer->count; k++) {
+    if (!answer->data->y)
+      rf_text_addf(page, "%sClass %s against the rest\n", k ? "\n" : "", answer->data->class_names[k]);
+    part_page(page, &answer->parts[k], settings->intercept);
+  }
+}
+
+static int maxmargin_run(CliRun *run) {
+  const Settings *settings = run->settings;
+  if (run->common.tol > 0) run->context.tol.tight = run->common.tol;
+  RfDataset data = {0};
+  Answer answer = {.data = &data};
+  RfStatus status = cli_load(run, &data);
+  if (status == RF_OK) status = solve(&run->context, &answer, settings);
+  if (status >= 0 && run->json) answer_json(run->json, &answer, settings);
+  if (status >= 0 && run->wants_page) answer_page(&run->page, &answer, settings);
+  answer_free(&answer);
+  rf_dataset_free(&data);
+  return cli_finish(run, status);
+}
+
+const CliCommand cli_maxmargin = {
+    .name = "maxmargin",
+    .arguments = "DATA",
+    .summary = "max-margin separators with certificates",
+    .description =
+        "The hard-margin linear separator with its multipliers, or a Farkas certificate that there is none, "
+        "and "
+        "the shortest vector of each class. All residuals are recomputed outside the solver. Exit status 1 "
+        "when the data are not linearly separable.",
+    .options = options,
+    .settings_size = sizeof(Settings),
+    .takes_data = true,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  reluflow maxmargin gen:DS-PL2 --linear\n"
+                "  reluflow maxmargin iris.csv --classes 1,2 --linear --intercept --json\n",
+    .run = maxmargin_run,
+};
