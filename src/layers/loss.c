@@ -12,6 +12,9 @@
 /* At most this many partial sums; each covers a fixed range of blocks. */
 static rf_index loss_groups(rf_index blocks) { return blocks < 16 ? blocks : 16; }
 
+/* Below this many multiplications (samples x parameters) waking threads costs more than it saves. */
+static const double loss_parallel_work = 4e6;
+
 struct RfLossWork {
   const RfLayeredNet *net;
   RfPrecision precision;

@@ -35,6 +35,7 @@ static void NAME(loss_gradient)(const RfContext *context, RfLossWork *work, REAL
   rf_index blocks = (n + passes[0].block - 1) / passes[0].block, groups = loss_groups(blocks);
   int threads = context->threads < work->n_passes ? context->threads : work->n_passes;
   if (threads > groups) threads = (int)groups;
+  if ((double)n * (double)P < loss_parallel_work) threads = 1;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (rf_index group = 0; group < groups; group++)
     NAME(loss_group)(work, &passes[omp_get_thread_num()], group, q, X, y, loss, shift, n);

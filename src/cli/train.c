@@ -1,0 +1,299 @@
+/* `reluflow train`: the training that people run. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct TrainFlags {
+  rf_index width, steps, epochs, batch, record;
+  double leak, scale, rate, raise, stop_loss, stop_margin, checkpoint_every;
+  int optimizer, norm, precision, freeze;
+  const char *loss, *init, *test, *test_labels, *checkpoint, *resume;
+} TrainFlags;
+
+#define FIELD(name) offsetof(TrainFlags, name)
+
+static const CliOption options[] = {
+    {"--optimizer", CLI_CHOICE, FIELD(optimizer), "gd|sgd|adam", "gd", 0, 0, "how to descend"},
+    {"--rate", CLI_NUMBER, FIELD(rate), "X", "0.01", 1e-300, 1e300, "learning rate"},
+    {"--steps", CLI_INDEX, FIELD(steps), "N", NULL, 0, 0,
+     "updates; default 1000 for gd, no limit for sgd and adam"},
+    {"--epochs", CLI_INDEX, FIELD(epochs), "N", NULL, 0, 0,
+     "passes over the data; default 100 for sgd and adam"},
+    {"--batch", CLI_INDEX, FIELD(batch), "N", "0", 0, 0, "samples per update; 0 = all (gd always takes all)"},
+    {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0, "logistic, logistic2 or exp"},
+    {"--norm", CLI_CHOICE, FIELD(norm), "sum|mean", "mean", 0, 0,
+     "loss as the sum or the mean over the batch"},
+    {"--width", CLI_INDEX, FIELD(width), "M", "50", 1, 0, "neurons"},
+    {"--leak", CLI_NUMBER, FIELD(leak), "L", "0", 0, 1,
+     "slope for non-positive inputs: 0 = ReLU, 1 = linear"},
+    {"--init", CLI_TEXT, FIELD(init), "NAME", "he", 0, 0,
+     "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
+    {"--scale", CLI_NUMBER, FIELD(scale), "EPS", "1", 0, 1e150, "multiplies the initial weights"},
+    {"--freeze", CLI_CHOICE, FIELD(freeze), "none|second", "none", 0, 0, "layer that is not trained"},
+    {"--precision", CLI_CHOICE, FIELD(precision), "double|float", "double", 0, 0,
+     "number type of the updates"},
+    {"--raise", CLI_NUMBER, FIELD(raise), "C", "0", 0, 1e300,
+     "once all samples are classified correctly, use the rate C / loss (gd and sgd); 0 = never"},
+    {"--stop-loss", CLI_NUMBER, FIELD(stop_loss), "L", "0", 0, 1e300,
+     "stop when the loss is at most L; 0 = never"},
+    {"--stop-margin", CLI_NUMBER, FIELD(stop_margin), "Q", "0", 0, 1e300,
+     "stop when the smallest y f(x) is at least Q; 0 = never"},
+    {"--record", CLI_INDEX, FIELD(record), "N", "0", 0, 0,
+     "steps (epochs with mini-batches) between records; 0 = about 100 in all"},
+    {"--test", CLI_TEXT, FIELD(test), "DATA", NULL, 0, 0,
+     "data for the test error, read with the same transforms"},
+    {"--test-labels", CLI_TEXT, FIELD(test_labels), "FILE", NULL, 0, 0,
+     "labels of --test, for idx and npy files"},
+    {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0, "keep the state in FILE while running"},
+    {"--checkpoint-every", CLI_NUMBER, FIELD(checkpoint_every), "S", "10", 0, 1e9,
+     "seconds between checkpoints"},
+    {"--resume", CLI_TEXT, FIELD(resume), "FILE", NULL, 0, 0, "continue from a checkpoint, to the same bits"},
+    {0},
+};
+
+static RfStatus settings_from_flags(CliRun *run, RfTrainSettings *s) {
+  const TrainFlags *flags = run->settings;
+  *s = rf_train_settings_default();
+  s->optimizer = (RfOptimizer)flags->optimizer;
+  s->rate = flags->rate, s->batch = flags->batch, s->mean = flags->norm == 1, s->seed = run->common.seed;
+  s->precision = flags->precision ? RF_FLOAT : RF_DOUBLE;
+  bool steps = cli_given(run, "--steps"), epochs = cli_given(run, "--epochs"),
+       rules = flags->stop_loss > 0 || flags->stop_margin > 0;
+  s->max_steps = steps ? flags->steps : -1;
+  s->max_epochs = epochs ? flags->epochs : -1;
+  if (!steps && !epochs && !rules) {
+    if (s->optimizer == RF_TRAIN_GD)
+      s->max_steps = 1000;
+    else
+      s->max_epochs = 100;
+  }
+  s->raise_rate = flags->raise, s->stop_loss = flags->stop_loss, s->record_every = flags->record;
+  s->stop_min_q = flags->stop_margin > 0 ? flags->stop_margin : INFINITY;
+  s->checkpoint = flags->checkpoint, s->checkpoint_seconds = flags->checkpoint_every,
+  s->resume = flags->resume;
+  return rf_loss_from_name(&run->context, &s->loss, flags->loss);
+}
+
+static RfStatus initial_net(CliRun *run, RfLayeredNet *net, rf_index d) {
+  const TrainFlags *flags = run->settings;
+  RfInit init;
+  RfNet two = {0};
+  RfStatus status = rf_init_from_name(&run->context, &init, flags->init);
+  if (!status)
+    status = rf_net_init(&run->context, &two, init, flags->width, d, flags->leak, run->common.seed, 1);
+  if (!status) status = rf_train_from_net(&run->context, net, &two);
+  if (!status) rf_la_scale(net->theta, flags->scale, net->n_parameters);
+  if (!status) net->layers[1].fixed = flags->freeze == 1;
+  rf_net_free(&two);
+  return status;
+}
+
+static const char *stop_text(RfTrainStop stop) {
+  static const char *const texts[] = {"steps", "loss", "margin", "interrupted"};
+  return texts[stop];
+}
+
+static void result_json(RfJson *json, const RfTrainResult *r) {
+  const double *W = r->net.theta;
+  rf_index m = r->net.layers[0].outputs, d = r->net.layers[0].inputs;
+  rf_json_integer(json, "steps", r->steps);
+  rf_json_integer(json, "epochs", r->epochs);
+  rf_json_string(json, "stop", stop_text(r->stop));
+  rf_json_number(json, "loss", r->last.loss);
+  rf_json_number(json, "log_loss", r->last.log_loss);
+  rf_json_number(json, "margin", r->last.margin);
+  rf_json_number(json, "min_q", r->last.min_q);
+  rf_json_number(json, "norm", r->last.norm);
+  rf_json_number(json, "train_error", r->last.train_error);
+  rf_json_number(json, "test_error", r->last.test_error);
+  rf_json_number(json, "leak", r->net.leak);
+  rf_json_matrix(json, "W", W, m, d);
+  rf_json_numbers(json, "a", W + m * d, m);
+  rf_json_number(json, "seconds", r->seconds);
+  rf_json_number(json, "steps_per_second", r->steps_per_second);
+  rf_json_array(json, "records");
+  for (rf_index k = 0; k < r->n_records; k++) {
+    const RfTrainRecord *record = &r->records[k];
+    rf_json_object(json, NULL);
+    rf_json_integer(json, "step", record->step);
+    rf_json_integer(json, "epoch", record->epoch);
+    rf_json_number(json, "loss", record->loss);
+    rf_json_number(json, "log_loss", record->log_loss);
+    rf_json_number(json, "margin", record->margin);
+    rf_json_number(json, "min_q", record->min_q);
+    rf_json_number(json, "norm", record->norm);
+    rf_json_number(json, "rate", record->rate);
+    rf_json_number(json, "train_error", record->train_error);
+    rf_json_number(json, "test_error", record->test_error);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
+/* One row in ten of the records, and the last. */
+static void result_page(RfText *page, const RfTrainResult *r) {
+  bool tested = isfinite(r->last.test_error);
+  RfTable table;
+  rf_table_init(&table, tested ? "rrrrrrr" : "rrrrrr",
+                tested ? "step|epoch|loss|margin|min y f(x)|errors|test errors"
+                       : "step|epoch|loss|margin|min y f(x)|errors");
+  rf_index every = r->n_records > 12 ? r->n_records / 10 : 1;
+  for (rf_index k = 0; k < r->n_records; k++) {
+    const RfTrainRecord *record = &r->records[k];
+    if (k % every && k + 1 < r->n_records) continue;
+    rf_table_cell(&table, "%lld", (long long)record->step);
+    rf_table_cell(&table, "%lld", (long long)record->epoch);
+    rf_table_cell(&table, "%.5g", record->loss);
+    rf_table_cell(&table, "%.6g", record->margin);
+    rf_table_cell(&table, "%.5g", record->min_q);
+    rf_table_cell(&table, "%.3g%%", 100 * record->train_error);
+    if (tested) rf_table_cell(&table, "%.3g%%", 100 * record->test_error);
+  }
+  rf_table_print(page, &table, 2);
+  rf_table_free(&table);
+  static const char *const reasons[] = {"all that were asked for", "the loss is small enough",
+                                        "the margins are large enough", "interrupted"};
+  rf_text_addf(page, "  %lld steps (%s) in %.3g s, %.4g steps/s\n", (long long)r->steps, reasons[r->stop],
+               r->seconds, r->steps_per_second);
+}
+
+static void draw_records(RfSvg *svg, const RfTrainResult *r) {
+  rf_index count = r->n_records;
+  double *step = RF_NEW(double, count), *loss = RF_NEW(double, count), *margin = RF_NEW(double, count);
+  rf_svg_begin(svg, 720, 560, "Training", "loss and normalised margin against the number of updates");
+  if (step && loss && margin) {
+    for (rf_index k = 0; k < count; k++) {
+      step[k] = (double)r->records[k].step;
+      loss[k] = r->records[k].log_loss / log(10);
+      margin[k] = r->records[k].margin;
+    }
+    RfAxis x = {.low = INFINITY, .high = -INFINITY, .label = "updates"}, y = x;
+    rf_axis_cover(&x, step, count), rf_axis_cover(&y, loss, count);
+    y.label = "log10 loss";
+    rf_axis_pad(&x, 0.02), rf_axis_pad(&y, 0.05);
+    RfPlot top = {.svg = svg, .left = 80, .top = 20, .width = 610, .height = 210, .x = x, .y = y};
+    rf_plot_axes(&top);
+    rf_plot_line(&top, step, loss, count, (RfPen){.colour = RF_COLOUR_BLUE, .width = 2});
+    RfAxis z = {.low = INFINITY, .high = -INFINITY, .label = "margin / |theta|^D"};
+    rf_axis_cover(&z, margin, count);
+    rf_axis_pad(&z, 0.05);
+    RfPlot bottom = {.svg = svg, .left = 80, .top = 290, .width = 610, .height = 210, .x = x, .y = z};
+    rf_plot_axes(&bottom);
+    rf_plot_line(&bottom, step, margin, count, (RfPen){.colour = RF_COLOUR_VERMILION, .width = 2});
+  }
+  rf_svg_end(svg);
+  rf_free(step), rf_free(loss), rf_free(margin);
+}
+
+static RfStatus pictures(CliRun *run, const RfTrainResult *r, const char *name) {
+  if (!run->common.report && !run->common.svg) return RF_OK;
+  RfSvg svg = {0};
+  char caption[160];
+  draw_records(&svg, r);
+  RfStatus status = run->common.svg ? cli_write_svg(run, &svg, name) : RF_OK;
+  snprintf(caption, sizeof caption, "Loss and normalised margin over %lld updates.", (long long)r->steps);
+  if (run->common.report) rf_html_picture(&run->html, &svg, caption);
+  rf_svg_free(&svg);
+  return status;
+}
+
+/* One binary problem. */
+static RfStatus train_one(CliRun *run, const RfDataset *data, const RfDataset *test, const char *picture) {
+  RfTrainSettings settings;
+  RfLayeredNet net = {0};
+  RfTrainResult result = {0};
+  RfStatus status = settings_from_flags(run, &settings), outcome = RF_OK;
+  if (!status) status = initial_net(run, &net, data->d);
+  if (!status) {
+    RfTrainData samples = {.X = data->X, .y = data->y, .n = data->n};
+    if (test) samples.test_X = test->X, samples.test_y = test->y, samples.test_n = test->n;
+    outcome = status = rf_train_run(&run->context, &result, &net, &samples, &settings);
+  }
+  if (status >= 0) {
+    if (run->json) result_json(run->json, &result);
+    if (run->wants_page) result_page(&run->page, &result);
+    status = pictures(run, &result, picture);
+    if (!status) status = outcome;
+  }
+  rf_train_result_free(&result);
+  rf_layers_free(&net);
+  return status;
+}
+
+static RfStatus load_test(CliRun *run, RfDataset *test, const RfDataset *data) {
+  const TrainFlags *flags = run->settings;
+  if (!flags->test) return RF_OK;
+  RfDataSource source = run->source;
+  source.path = flags->test, source.labels_path = flags->test_labels;
+  source.shuffle = false, source.limit = -1;
+  RfStatus status = rf_data_load(&run->context, test, &source);
+  if (!status && (test->d != data->d || test->n_classes != data->n_classes))
+    status = rf_fail(&run->context, RF_ERR_USAGE,
+                     "--test: %lld columns and %lld classes, but the training data have %lld and %lld",
+                     (long long)test->d, (long long)test->n_classes, (long long)data->d,
+                     (long long)data->n_classes);
+  return status;
+}
+
+/* Several classes: one network against the rest for each, as in the papers. */
+static RfStatus train_each_class(CliRun *run, const RfDataset *data, const RfDataset *test) {
+  RfStatus status = RF_OK;
+  const TrainFlags *flags = run->settings;
+  if (flags->checkpoint || flags->resume)
+    return rf_fail(&run->context, RF_ERR_USAGE,
+                   "--checkpoint and --resume are for two classes: choose them with --classes");
+  if (run->json) rf_json_array(run->json, "per_class");
+  for (rf_index k = 0; k < data->n_classes && !status; k++) {
+    RfDataset one = {0}, one_test = {0};
+    char picture[64];
+    snprintf(picture, sizeof picture, "train-class%lld.svg", (long long)k);
+    status = rf_dataset_one_versus_rest(&run->context, &one, data, k);
+    if (!status && test) status = rf_dataset_one_versus_rest(&run->context, &one_test, test, k);
+    if (!status && run->json)
+      rf_json_object(run->json, NULL), rf_json_string(run->json, "class", data->class_names[k]);
+    if (!status && run->wants_page)
+      rf_text_addf(&run->page, "class %s against the rest\n", data->class_names[k]);
+    if (!status) status = train_one(run, &one, test ? &one_test : NULL, picture);
+    if (status >= 0 && run->json) rf_json_end(run->json);
+    rf_dataset_free(&one), rf_dataset_free(&one_test);
+  }
+  if (run->json) rf_json_end(run->json);
+  return status;
+}
+
+static int train_run(CliRun *run) {
+  RfDataset data = {0}, test = {0};
+  RfStatus status = cli_load(run, &data);
+  const TrainFlags *flags = run->settings;
+  if (!status) status = load_test(run, &test, &data);
+  const RfDataset *tested = flags->test ? &test : NULL;
+  if (!status) {
+    if (run->json) rf_json_string(run->json, "name", data.name);
+    if (run->common.report) rf_html_begin(&run->html, "reluflow train", data.name);
+    status = data.n_classes > 2 ? train_each_class(run, &data, tested)
+                                : train_one(run, &data, tested, "train.svg");
+    if (run->common.report) rf_html_end(&run->html);
+  }
+  rf_dataset_free(&data), rf_dataset_free(&test);
+  return cli_finish(run, status);
+}
+
+const CliCommand cli_train = {
+    .name = "train",
+    .arguments = "DATA",
+    .summary = "gradient descent, sgd or adam on a two-layer network",
+    .description = "Trains a two-layer (leaky) ReLU network as people do, with finite steps. For where "
+                   "training goes in the end, "
+                   "see reluflow flow. Same flags and seed, same bits, with any number of threads.",
+    .options = options,
+    .settings_size = sizeof(TrainFlags),
+    .takes_data = true,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "reluflow train gen:orthant --width 100 --rate 0.1 --steps 10000 # gradient descent\n"
+                "reluflow train gen:orthant --optimizer sgd --batch 50 --epochs 500 # stochastic\n"
+                "reluflow train gen:orthant --checkpoint run.ckpt --steps 100000 # can be resumed",
+    .run = train_run,
+};
