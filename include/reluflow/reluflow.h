@@ -10,5 +10,6 @@
 #include "reluflow/layers.h"
 #include "reluflow/train.h"
 #include "reluflow/flow.h"
+#include "reluflow/theory.h"
 #include "reluflow/report.h"
 #endif
