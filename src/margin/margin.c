@@ -241,14 +241,14 @@ static double centre(double *mean, const double *X, rf_index n, rf_index d) {
 static RfStatus proximal(RfContext *context, RfLeastDistance *v, RfRows *rows, rf_index *iterations) {
   RfStatus status = RF_OK;
   double last = INFINITY;
-  for (int step = 0; step < 40; step++) {
+  for (int step = 0; step < 60; step++) {
     rf_least_distance_free(v);
     status = rf_least_distance(context, v, rows);
     if (status) return status;
     *iterations += v->iterations;
     v->iterations = 0;
     double move = (double)((long double)rows->lift * v->v[rows->d]);
-    double noise = DBL_EPSILON * fmax(1, fmax(fabs(rows->offset), 1e-3 * rows->lift * (double)v->length));
+    double noise = DBL_EPSILON * fmax(1, fmax(fabs(rows->offset), rows->lift * (double)v->length));
     if (fabs(move) <= noise || (fabs(move) <= 1e4 * noise && !(fabs(move) < 0.5 * last))) return RF_OK;
     rows->offset += move;
     last = fabs(move);
@@ -266,7 +266,7 @@ RfStatus rf_margin_linear_intercept(RfContext *context, RfLinearMargin *margin, 
   RfLeastDistance v = {0};
   RfRows rows = {.X = X, .count = n, .d = d, .factor = y, .shift = mean};
   double radius = centre(mean, X, n, d);
-  rows.lift = radius > 0 ? 1e3 * radius : 1;
+  rows.lift = radius > 0 ? 16 * radius : 1;
   bool mixed = false;
   for (rf_index i = 1; i < n; i++) mixed = mixed || y[i] != y[0];
   if (!mixed && n > 0) { /* one class: w = 0 and b = its sign */
