@@ -49,7 +49,7 @@ static rf_index candidate_count(rf_index cols) {
   return count < 32 ? 32 : count > 512 ? 512 : count;
 }
 
-/* ---- work ---------------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------------- */
 
 void rf_la_least_squares_work_free(RfLeastSquaresWork *work) {
   if (!work) return;
@@ -105,7 +105,7 @@ RfStatus rf_la_least_squares_work_new(RfContext *context, RfLeastSquaresWork **o
 
 static inline const double *column(const Problem *p, rf_index j) { return p->columns + j * p->stride; }
 
-/* ---- set-up -------------------------------------------------------------------------------------------- */
+/* ---- set-up ----------------------------------------------------------------------------------------- */
 
 static inline double column_norm(const double *a, rf_index rows) {
   double square = rf_small_dot(a, a, rows);
@@ -182,8 +182,7 @@ static void first_residual(Problem *p) {
     if (w->z[j] != 0) rf_la_axpy(w->residual, -w->z[j] * w->inverse[j], column(p, j), p->rows);
 }
 
-/* ---- pricing ---------------------------------------------------------------------------------------------
- */
+/* ---- pricing ---------------------------------------------------------------------------------------- */
 
 /* How much column j would improve the objective per unit of z_j; <= 0 when it may not move that way. */
 static inline double score(const RfLeastSquaresWork *w, rf_index j) {
@@ -279,8 +278,7 @@ static rf_index choose_column(Problem *p) {
   return best_candidate(p);
 }
 
-/* ---- moves
- * ------------------------------------------------------------------------------------------------- */
+/* ---- moves ------------------------------------------------------------------------------------------ */
 
 static void set_tolerance(RfContext *context, Problem *p) {
   const RfLeastSquaresWork *w = p->work;
@@ -368,8 +366,7 @@ static void forgive(Problem *p) {
   p->n_refused = 0;
 }
 
-/* ---- refinement
- * -------------------------------------------------------------------------------------------- */
+/* ---- refinement ------------------------------------------------------------------------------------- */
 
 /* One correction from the extended residual: R^T R p = (A_P^T residual). False when a bound is in the way. */
 static bool correct(Problem *p, double *size_of_step, double *size_of_z) {
@@ -410,8 +407,7 @@ static double refine(Problem *p) {
   return drift;
 }
 
-/* ---- driver
- * ------------------------------------------------------------------------------------------------ */
+/* ---- driver ----------------------------------------------------------------------------------------- */
 
 /* Puts the columns that start inside their bounds into the factor; dependent ones keep their value. */
 static RfStatus enter_start(RfContext *context, Problem *p) {

@@ -28,20 +28,21 @@ typedef struct Solver {
   double *norm;              /* count: |g_i| */
   double *target;            /* count: h_i s / |g_i| */
   double *slack;             /* count: unit_i.v - target_i when priced */
-  double *v;                 /* dimension, in units of 1/s */
+  long double *fine_v;       /* dimension, in units of 1/s */
+  double *v;                 /* the same, rounded */
   double *row, *step, *pull; /* dimension, dimension, capacity */
-  double *weights;           /* capacity: u of the active rows */
+  long double *weights;      /* capacity: u of the active rows, v = sum u_k unit_k */
   unsigned char *is_active;  /* count */
   rf_index *candidates, n_candidates, most_candidates;
-  long double *fine_v, *fine_weights, *fine_row;
+  long double *fine_row, *gap; /* dimension */
   rf_index capacity, iterations;
   rf_index stuck; /* the violated row that could not be satisfied */
 } Solver;
 
 static void solver_free(Solver *s) {
   rf_la_factor_free(&s->factor);
-  void *blocks[] = {s->norm,    s->target,    s->slack,      s->v,      s->row,          s->step,    s->pull,
-                    s->weights, s->is_active, s->candidates, s->fine_v, s->fine_weights, s->fine_row};
+  void *blocks[] = {s->norm,    s->target,    s->slack,      s->v,      s->row,      s->step, s->pull,
+                    s->weights, s->is_active, s->candidates, s->fine_v, s->fine_row, s->gap};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
 }
 
@@ -62,8 +63,7 @@ static bool grow(void **block, rf_index count, size_t size) {
 static bool reserve(Solver *s, rf_index capacity) {
   if (capacity <= s->capacity) return true;
   if (!rf_la_factor_reserve(&s->factor, capacity) || !grow((void **)&s->pull, capacity, sizeof(double)) ||
-      !grow((void **)&s->weights, capacity, sizeof(double)) ||
-      !grow((void **)&s->fine_weights, capacity, sizeof(long double)))
+      !grow((void **)&s->weights, capacity, sizeof(long double)))
     return false;
   s->capacity = capacity;
   return true;
@@ -84,14 +84,14 @@ static RfStatus solver_new(RfContext *context, Solver *s, const RfRows *rows) {
   s->candidates = RF_NEW(rf_index, s->most_candidates);
   s->fine_v = RF_NEW(long double, dimension);
   s->fine_row = RF_NEW(long double, dimension);
+  s->gap = RF_NEW(long double, dimension);
   if (s->norm && s->target && s->slack && s->is_active && s->v && s->row && s->step && s->candidates &&
-      s->fine_v && s->fine_row && reserve(s, 16))
+      s->fine_v && s->fine_row && s->gap && reserve(s, 16))
     return RF_OK;
   return rf_fail(context, RF_ERR_MEMORY, "out of memory for a margin over %lld rows", (long long)count);
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 /* out = (x_i - shift, lift), not yet multiplied by the factor. */
 static void raw_row(const RfRows *rows, double *out, rf_index i) {
@@ -123,8 +123,31 @@ static RfStatus measure_rows(RfContext *context, Solver *s) {
   return RF_OK;
 }
 
-/* ---- pricing
- * ------------------------------------------------------------------------------------------------ */
+/* fine_row = unit row i in extended precision. */
+static void fine_unit_row(Solver *s, rf_index i) {
+  const double *x = rf_row(s->rows, i);
+  const RfRows *rows = s->rows;
+  long double scale = (long double)rf_row_factor(rows, i) / (long double)s->norm[i];
+  for (rf_index j = 0; j < rows->d; j++)
+    s->fine_row[j] =
+        scale * (rows->shift ? (long double)x[j] - (long double)rows->shift[j] : (long double)x[j]);
+  if (rows->lift > 0) s->fine_row[rows->d] = scale * (long double)rows->lift;
+}
+
+/* target - unit.v of row i in extended precision. */
+static long double fine_defect(Solver *s, rf_index i) {
+  long double product = 0, factor = (long double)rf_row_factor(s->rows, i);
+  fine_unit_row(s, i);
+  for (rf_index j = 0; j < s->dimension; j++) product += s->fine_row[j] * s->fine_v[j];
+  return (1 - factor * (long double)s->rows->offset) * (long double)s->scale / (long double)s->norm[i] -
+         product;
+}
+
+static void round_v(Solver *s) {
+  for (rf_index j = 0; j < s->dimension; j++) s->v[j] = (double)s->fine_v[j];
+}
+
+/* ---- pricing ---------------------------------------------------------------------------------------- */
 
 /* What the shift and the lift add to every x_i.v. */
 static double common_term(const Solver *s) {
@@ -192,6 +215,21 @@ static rf_index worst_candidate(Solver *s, double limit) {
   return found;
 }
 
+/* After a pricing of all rows that found none: the rows within rounding of their targets, in extended
+ * precision. */
+static rf_index choose_finely(Solver *s, double limit) {
+  long double worst = 0, size = 0;
+  rf_index found = -1;
+  for (rf_index j = 0; j < s->dimension; j++) size += s->fine_v[j] * s->fine_v[j];
+  size = 1e-18L * sqrtl(size);
+  for (rf_index i = 0; i < s->count; i++) {
+    if (s->is_active[i] || s->slack[i] > limit) continue;
+    long double defect = fine_defect(s, i) - 1e-13L * fabsl((long double)s->target[i]) - size;
+    if (defect > worst) worst = defect, found = i;
+  }
+  return found;
+}
+
 /* The most violated row, or -1 when none of all rows is violated. */
 static rf_index choose_row(const RfContext *context, Solver *s) {
   double limit = tolerance(context, s);
@@ -200,16 +238,16 @@ static rf_index choose_row(const RfContext *context, Solver *s) {
   price_all(s);
   if (s->count > price_every_row) {
     collect_candidates(s, limit);
-    return worst_candidate(s, limit);
+    found = worst_candidate(s, limit);
+    return found >= 0 ? found : choose_finely(s, limit);
   }
   double worst = -limit;
   for (rf_index i = 0; i < s->count; i++)
     if (!s->is_active[i] && s->slack[i] < worst) worst = s->slack[i], found = i;
-  return found;
+  return found >= 0 ? found : choose_finely(s, limit);
 }
 
-/* ---- steps
- * -------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------ */
 
 /* Splits the row into Q pull + step, step orthogonal to the active rows; returns |step|, at most once
  * repeated. */
@@ -242,8 +280,8 @@ static double blocking_step(const Solver *s, double noise, rf_index *blocking) {
   double most = INFINITY;
   *blocking = -1;
   for (rf_index k = 0; k < s->factor.size; k++)
-    if (s->pull[k] > noise && s->weights[k] < most * s->pull[k]) {
-      most = s->weights[k] / s->pull[k];
+    if (s->pull[k] > noise && (double)s->weights[k] < most * s->pull[k]) {
+      most = (double)s->weights[k] / s->pull[k];
       *blocking = k;
     }
   return most;
@@ -260,26 +298,27 @@ static RfStatus pull_in(RfContext *context, Solver *s, rf_index i) {
   if (s->factor.size + 1 >= s->capacity && !reserve(s, 2 * s->capacity))
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld active rows", (long long)s->factor.size);
   unit_row(s, s->row, i);
-  double weight = 0;
+  long double weight = 0;
   for (;;) {
     s->iterations++;
     double length = split_row(s);
     rf_la_factor_solve(&s->factor, s->pull);
     double noise = dependent * coefficient_sum(s);
     bool row_is_dependent = length <= noise;
-    double slack = rf_la_dot(s->row, s->v, s->dimension) - s->target[i];
-    if (slack >= 0 && weight > 0) slack = 0; /* the last step met it within rounding */
+    double defect = fmax(0, (double)fine_defect(s, i));
     rf_index blocking;
     double dual = blocking_step(s, row_is_dependent ? 8 * noise : 0, &blocking);
-    double primal = row_is_dependent ? INFINITY : -slack / (length * length);
+    double primal = row_is_dependent ? INFINITY : defect / (length * length);
     double t = dual < primal ? dual : primal;
     if (t == INFINITY) {
       s->stuck = i;
       return RF_INFEASIBLE;
     }
-    if (!row_is_dependent) rf_la_axpy(s->v, t, s->step, s->dimension);
-    for (rf_index k = 0; k < s->factor.size; k++) s->weights[k] = fmax(0, s->weights[k] - t * s->pull[k]);
-    weight += t;
+    for (rf_index j = 0; j < s->dimension && !row_is_dependent; j++)
+      s->fine_v[j] += (long double)(t * s->step[j]);
+    for (rf_index k = 0; k < s->factor.size; k++)
+      s->weights[k] = fmaxl(0, s->weights[k] - (long double)t * (long double)s->pull[k]);
+    weight += (long double)t;
     if (primal <= dual) break;
     let_go(s, blocking);
   }
@@ -287,59 +326,50 @@ static RfStatus pull_in(RfContext *context, Solver *s, rf_index i) {
     return rf_fail(context, RF_ERR_NUMERIC, "an active row vanished from the factor");
   s->weights[s->factor.size - 1] = weight;
   s->is_active[i] = 1;
+  round_v(s);
   return RF_OK;
 }
 
-/* ---- refinement -------------------------------------------------------------------------------------------
- */
+/* ---- refinement ------------------------------------------------------------------------------------- */
 
-/* fine_row = unit row i in extended precision. */
-static void fine_unit_row(Solver *s, rf_index i) {
-  const double *x = rf_row(s->rows, i);
-  const RfRows *rows = s->rows;
-  long double scale = (long double)rf_row_factor(rows, i) / (long double)s->norm[i];
-  for (rf_index j = 0; j < rows->d; j++)
-    s->fine_row[j] =
-        scale * (rows->shift ? (long double)x[j] - (long double)rows->shift[j] : (long double)x[j]);
-  if (rows->lift > 0) s->fine_row[rows->d] = scale * (long double)rows->lift;
-}
-
-static void fine_combination(Solver *s) {
-  for (rf_index j = 0; j < s->dimension; j++) s->fine_v[j] = 0;
+/* gap = v - sum u_k unit_k. */
+static void combination_gap(Solver *s) {
+  memcpy(s->gap, s->fine_v, (size_t)s->dimension * sizeof *s->gap);
   for (rf_index k = 0; k < s->factor.size; k++) {
     fine_unit_row(s, s->factor.columns[k]);
-    for (rf_index j = 0; j < s->dimension; j++) s->fine_v[j] += s->fine_weights[k] * s->fine_row[j];
+    for (rf_index j = 0; j < s->dimension; j++) s->gap[j] -= s->weights[k] * s->fine_row[j];
   }
 }
 
-/* pull = target - unit.v on the active rows, in extended precision. */
-static void fine_defects(Solver *s) {
-  for (rf_index k = 0; k < s->factor.size; k++) {
-    rf_index i = s->factor.columns[k];
-    fine_unit_row(s, i);
-    long double product = 0, factor = (long double)rf_row_factor(s->rows, i);
-    for (rf_index j = 0; j < s->dimension; j++) product += s->fine_row[j] * s->fine_v[j];
-    long double target = (1 - factor * (long double)s->rows->offset) * (long double)s->scale;
-    s->pull[k] = (double)(target / (long double)s->norm[i] - product);
-  }
+/* One correction of v and u for v = Z^T u, Z v = target on the active rows (Bjorck 1967: the errors of both
+ * equations together, so the condition number enters once). With Z^T = Q R, y = R^-T (target - Z v) and g = v
+ * - Z^T u: dv = Q y - (I - Q Q^T) g,  R du = y + Q^T g. Returns the largest |du|. */
+static double correction(Solver *s) {
+  rf_index size = s->factor.size;
+  double *y = s->pull, *along = s->factor.rotation, largest = 0;
+  for (rf_index k = 0; k < size; k++) y[k] = (double)fine_defect(s, s->factor.columns[k]);
+  combination_gap(s);
+  rf_la_factor_solve_transposed(&s->factor, y);
+  for (rf_index j = 0; j < s->dimension; j++) s->row[j] = (double)s->gap[j];
+  rf_la_factor_project(&s->factor, along, s->row);
+  for (rf_index j = 0; j < s->dimension; j++) s->step[j] = -s->row[j];
+  for (rf_index k = 0; k < size; k++) y[k] += along[k];
+  rf_la_factor_expand(&s->factor, s->step, 1, y);
+  rf_la_factor_solve(&s->factor, y);
+  for (rf_index k = 0; k < size; k++) largest = fmax(largest, fabs(y[k]));
+  return largest;
 }
 
-/* v = sum u_k unit_k with unit_k.v = target_k on the active rows: R^T R du = target - unit.v. */
 static void refine_weights(Solver *s) {
   double last = INFINITY;
-  for (rf_index k = 0; k < s->factor.size; k++) s->fine_weights[k] = (long double)s->weights[k];
-  for (int pass = 0; pass < 8; pass++) {
-    double largest = 0, size = 0;
-    fine_combination(s);
-    fine_defects(s);
-    rf_la_factor_solve_transposed(&s->factor, s->pull);
-    rf_la_factor_solve(&s->factor, s->pull);
-    for (rf_index k = 0; k < s->factor.size; k++) {
-      largest = fmax(largest, fabs(s->pull[k]));
-      size = fmax(size, s->weights[k]);
-    }
+  for (int pass = 0; pass < 10; pass++) {
+    double largest = correction(s), size = 0;
     if (!(largest < 0.5 * last)) break;
-    for (rf_index k = 0; k < s->factor.size; k++) s->fine_weights[k] += (long double)s->pull[k];
+    for (rf_index j = 0; j < s->dimension; j++) s->fine_v[j] += (long double)s->step[j];
+    for (rf_index k = 0; k < s->factor.size; k++) {
+      s->weights[k] += (long double)s->pull[k];
+      size = fmax(size, fabs((double)s->weights[k]));
+    }
     last = largest;
     if (largest <= 1e-19 * size) break;
   }
@@ -351,17 +381,14 @@ static void refine(Solver *s) {
     refine_weights(s);
     rf_index least = -1;
     for (rf_index k = 0; k < s->factor.size; k++)
-      if (s->fine_weights[k] < 0 && (least < 0 || s->fine_weights[k] < s->fine_weights[least])) least = k;
-    for (rf_index k = 0; k < s->factor.size; k++) s->weights[k] = fmax(0, (double)s->fine_weights[k]);
+      if (s->weights[k] < 0 && (least < 0 || s->weights[k] < s->weights[least])) least = k;
     if (least < 0) break;
     let_go(s, least);
   }
-  fine_combination(s);
-  for (rf_index j = 0; j < s->dimension; j++) s->v[j] = (double)s->fine_v[j];
+  round_v(s);
 }
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------ */
+/* ---- results ---------------------------------------------------------------------------------------- */
 
 static RfStatus hand_back(RfContext *context, RfLeastDistance *result, const Solver *s) {
   rf_index size = s->factor.size;
@@ -379,7 +406,7 @@ static RfStatus hand_back(RfContext *context, RfLeastDistance *result, const Sol
   result->length = sqrtl(square) / scale;
   for (rf_index k = 0; k < size; k++) {
     result->active[k] = s->factor.columns[k];
-    result->weights[k] = s->fine_weights[k] / scale / (long double)s->norm[s->factor.columns[k]];
+    result->weights[k] = s->weights[k] / scale / (long double)s->norm[s->factor.columns[k]];
   }
   result->n_active = size;
   return RF_OK;

@@ -20,8 +20,7 @@ static RfStatus out_of_memory(RfContext *context) {
   return rf_fail(context, RF_ERR_MEMORY, "out of memory for a margin");
 }
 
-/* ---- checks, on the numbers handed out
- * ----------------------------------------------------------------------- */
+/* ---- checks, on the numbers handed out -------------------------------------------------------------- */
 
 /* (factor (x.w + b)) of a row in extended precision. */
 static long double fine_margin(const RfRows *rows, const RfLinearMargin *m, rf_index i) {
@@ -94,8 +93,7 @@ static RfStatus check_farkas(RfContext *context, RfLinearMargin *m, const RfRows
   return RF_OK;
 }
 
-/* ---- from the solver's answer to the caller's
- * ------------------------------------------------------------------ */
+/* ---- from the solver's answer to the caller's ------------------------------------------------------- */
 
 static RfStatus fill_separable(RfContext *context, RfLinearMargin *m, const RfRows *rows,
                                const RfLeastDistance *v) {
@@ -167,8 +165,7 @@ static RfStatus finish(RfContext *context, RfLinearMargin *m, const RfRows *rows
   return status;
 }
 
-/* ---- linear
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- linear ----------------------------------------------------------------------------------------- */
 
 static RfStatus check_input(RfContext *context, const double *X, const double *factor, rf_index n,
                             rf_index d) {
@@ -222,8 +219,7 @@ RfStatus rf_margin_linear(RfContext *context, RfLinearMargin *margin, const doub
   return rf_margin_weighted(context, margin, X, y, n, d);
 }
 
-/* ---- intercept
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- intercept -------------------------------------------------------------------------------------- */
 
 /* The mean of the rows, and the largest distance from it. */
 static double centre(double *mean, const double *X, rf_index n, rf_index d) {
@@ -283,9 +279,7 @@ RfStatus rf_margin_linear_intercept(RfContext *context, RfLinearMargin *margin, 
   return status;
 }
 
-/* ---- one class
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- one class -------------------------------------------------------------------------------------- */
 
 void rf_class_margin_free(RfClassMargin *margin) {
   rf_free(margin->w);

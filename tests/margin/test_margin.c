@@ -58,8 +58,7 @@ static void check_certificate(const RfLinearMargin *m, const double *X, const do
   }
 }
 
-/* ---- reference
- * ------------------------------------------------------------------------------------------------- */
+/* ---- reference -------------------------------------------------------------------------------------- */
 
 static void golden(void **state) {
   (void)state;
@@ -99,8 +98,7 @@ static void golden(void **state) {
   rf_free(y);
 }
 
-/* ---- second methods
- * ---------------------------------------------------------------------------------------------- */
+/* ---- second methods --------------------------------------------------------------------------------- */
 
 /* The least-distance formulation of Lawson and Hanson: NNLS on (z_i, 1) with right-hand side e_{d+1}. */
 static double margin_by_least_squares(const double *X, const double *y, rf_index n, rf_index d) {
@@ -204,8 +202,7 @@ static void agrees_with_least_squares(void **state) {
   }
 }
 
-/* ---- planted
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- planted ---------------------------------------------------------------------------------------- */
 
 /* Support rows z_k = v/|v|^2 + (orthogonal to v) with a positive combination equal to v; other rows beyond 1.
  */
@@ -304,8 +301,7 @@ static void thin_margins(void **state) {
   rf_linear_margin_free(&m);
 }
 
-/* ---- corner cases
- * -------------------------------------------------------------------------------------------------- */
+/* ---- corner cases ----------------------------------------------------------------------------------- */
 
 static void small_sizes(void **state) {
   (void)state;
@@ -361,8 +357,7 @@ static void wide_data(void **state) {
   rf_free(y);
 }
 
-/* ---- intercept
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- intercept -------------------------------------------------------------------------------------- */
 
 /* Second method: nearest points of the two hulls, by enumerating the supports of the dual with equality sum
  * mu y = 0. */
@@ -442,9 +437,7 @@ static void intercept_of_one_class(void **state) {
   rf_linear_margin_free(&m);
 }
 
-/* ---- classes
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- classes ---------------------------------------------------------------------------------------- */
 
 static void class_vectors(void **state) {
   (void)state;
