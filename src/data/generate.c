@@ -239,8 +239,7 @@ static RfStatus give_value(RfContext *context, RfValues *values, rf_index k, con
   return set_value(context, values, k, text);
 }
 
-/* ---- parsing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------------------------------------- */
 
 static rf_index find_generator(const char *name) {
   for (rf_index g = 0; g < N_GENERATORS; g++)

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-
-static RfAssumption support_assumption(const RfDataset *data, const RfLinearMargin *margin, double leak, int side) {
+static RfAssumption support_assumption(const RfDataset *data, const RfLinearMargin *margin, double leak,
+                                       int side) {
   bool pure = true;
   for (rf_index k = 0; k < margin->n_support; k++) pure = pure && data->y[margin->support[k]] == side;
   return rf_assumption(pure ? (1 - leak) / 2 * margin->margin : NAN, 0);

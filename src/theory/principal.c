@@ -1,8 +1,8 @@
 /* LLWA appendix A.1: the means mu, mu+, mu-, and the assumptions A.1, A.2, A.3, A.8 with their slacks.
  *
- * A.2 is one pass over the Gram matrix in blocks. A.1 asks for a direction: the plane is searched completely
- * by branch and bound on the angle, other dimensions by ascent from good starts; a direction found proves
- * A.1, a failure of A.2 refutes it (Lemma G.1), and what lies between stays open. */
+ * A.2 is one pass over half of the Gram matrix in tiles. A.1 asks for a direction: the plane is searched
+ * completely by branch and bound on the angle, other dimensions by ascent from good starts; a direction found
+ * proves A.1, a failure of A.2 refutes it (Lemma G.1), and what lies between stays open. */
 #include "theory/theory_internal.h"
 
 #include <math.h>
@@ -24,42 +24,49 @@ void rf_theory_mean(double *mu, const RfDataset *data, double positive, double n
   }
 }
 
-/* ---- A.2
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- A.2 --------------------------------------------------------------------------------------------- */
 
-enum { GRAM_BUFFER = 1 << 20 };
-static const double GRAM_WORK_LIMIT = 2e12; /* multiplications; beyond it A.2 is left open */
+enum { TILE = 256 };
+static const double GRAM_WORK_LIMIT = 4e12; /* multiplications; beyond it A.2 is left open */
 
-/* min_i (1/n) sum_j (p_ij - ((1-leak)/leak) max(0,-p_ij)), p_ij = <z_i,z_j>. */
+/* Adds the terms of one tile of the Gram matrix to the row sums, and by symmetry to the column sums. */
+static void add_tile(double *sums, const double *products, const double *y, rf_index row, rf_index rows,
+                     rf_index column, rf_index columns, double weight) {
+  for (rf_index i = 0; i < rows; i++)
+    for (rf_index j = 0; j < columns; j++) {
+      double p = y[row + i] * y[column + j] * products[i * columns + j];
+      if (p < 0) p *= weight;
+      sums[row + i] += p;
+      if (row != column) sums[column + j] += p;
+    }
+}
+
+/* min_i (1/n) sum_j (p_ij - ((1-leak)/leak) max(0,-p_ij)), p_ij = <z_i,z_j>: negative products count 1/leak
+ * times. */
 static RfStatus second_slack(RfContext *context, double *slack, const RfDataset *data, double leak) {
-  rf_index n = data->n, d = data->d, block = GRAM_BUFFER / n + 1;
-  double factor = (1 - leak) / leak, least = INFINITY;
+  rf_index n = data->n, d = data->d;
+  RfStatus status = RF_OK;
   *slack = NAN;
   if ((double)n * (double)n * (double)d > GRAM_WORK_LIMIT) return RF_OK;
-  if (block > n) block = n;
-  double *products = RF_NEW(double, block *n);
-  if (!products) return rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products");
-  RfStatus status = RF_OK;
-  for (rf_index start = 0; start < n && !status; start += block) {
-    rf_index rows = n - start < block ? n - start : block;
-    rf_la_product_nt(products, data->X + start * d, data->X, rows, n, d);
-    for (rf_index i = 0; i < rows; i++) {
-      double sum = 0;
-      for (rf_index j = 0; j < n; j++) {
-        double p = data->y[start + i] * data->y[j] * products[i * n + j];
-        sum += p < 0 ? p * (1 + factor) : p;
-      }
-      least = fmin(least, sum / (double)n);
+  double *products = RF_NEW(double, TILE *TILE), *sums = RF_NEW(double, n), least = INFINITY;
+  if (!products || !sums) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products");
+  for (rf_index row = 0; row < n && !status; row += TILE) {
+    rf_index rows = n - row < TILE ? n - row : TILE;
+    for (rf_index column = row; column < n; column += TILE) {
+      rf_index columns = n - column < TILE ? n - column : TILE;
+      rf_la_product_nt(products, data->X + row * d, data->X + column * d, rows, columns, d);
+      add_tile(sums, products, data->y, row, rows, column, columns, 1 / leak);
     }
     if (rf_context_stop(context)) status = RF_INTERRUPTED;
   }
-  rf_free(products);
+  for (rf_index i = 0; i < n && !status; i++) least = fmin(least, sums[i] / (double)n);
   if (!status) *slack = least;
+  rf_free(products);
+  rf_free(sums);
   return status;
 }
 
-/* ---- A.1
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- A.1 --------------------------------------------------------------------------------------------- */
 
 /* The quantities of A.1 at a unit direction w. */
 typedef struct Direction {
@@ -186,8 +193,7 @@ static RfStatus first_assumption(RfContext *context, RfPrincipal *principal, con
   return RF_OK;
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- all --------------------------------------------------------------------------------------------- */
 
 static void mean_norms(RfPrincipal *principal, double *mu, const RfDataset *data, double leak) {
   rf_theory_mean(mu, data, 1, leak);

@@ -40,8 +40,7 @@ static bool say(RfTheorem *theorem, RfAnswer applies, const char *format, ...) {
   return applies == RF_YES;
 }
 
-/* ---- requirements
- * ----------------------------------------------------------------------------------------------- */
+/* ---- requirements ------------------------------------------------------------------------------------ */
 
 static bool binary(const Case *c, RfTheorem *t) {
   if (c->problem->data->y) return true;
@@ -121,8 +120,7 @@ static bool principal(const Case *c, RfTheorem *t) {
          holds(&c->theory->principal.a2, t, "A.2", "early velocities all separate the data");
 }
 
-/* ---- facts computed once
- * ------------------------------------------------------------------------------------------ */
+/* ---- facts computed once ----------------------------------------------------------------------------- */
 
 /* The first zero sample or the first pair that breaks orthogonal separability among classes. */
 static RfAnswer search_pair(RfContext *context, char *why, size_t size, const RfDataset *data) {
@@ -146,79 +144,7 @@ static RfAnswer search_pair(RfContext *context, char *why, size_t size, const Rf
   return RF_YES;
 }
 
-static bool parallel(const double *x, const double *w, rf_index d, double tolerance) {
-  double product = rf_la_dot(x, w, d), square = 0;
-  for (rf_index j = 0; j < d; j++) square += (x[j] - product * w[j]) * (x[j] - product * w[j]);
-  return product > 0 && sqrt(square) <= tolerance * rf_la_norm(x, d);
-}
-
-/* Whether the data without three samples have the separator w, too. */
-static RfStatus rest_agrees(RfContext *context, bool *agrees, const RfTheoryProblem *problem,
-                            const rf_index hints[3]) {
-  const RfDataset *data = problem->data;
-  rf_index d = data->d, count = 0;
-  double *X = RF_NEW(double, data->n *d), *y = RF_NEW(double, data->n);
-  RfLinearMargin margin;
-  memset(&margin, 0, sizeof margin);
-  RfStatus status =
-      X && y ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for the base of a hinted set");
-  for (rf_index i = 0; i < data->n && !status; i++) {
-    if (i == hints[0] || i == hints[1] || i == hints[2]) continue;
-    memcpy(X + count * d, data->X + i * d, (size_t)d * sizeof *X);
-    y[count++] = data->y[i];
-  }
-  *agrees = false;
-  if (!status && count > 0) {
-    status = rf_margin_linear(context, &margin, X, y, count, d);
-    if (!status) *agrees = parallel(margin.w, problem->linear->w, d, 1e-7);
-    if (status > 0 && status != RF_INTERRUPTED) status = RF_OK;
-  }
-  rf_linear_margin_free(&margin);
-  rf_free(X);
-  rf_free(y);
-  return status;
-}
-
-/* x_i and x_j are eps w +- K v with v orthogonal to w. */
-static bool short_hints(const RfDataset *data, const double *w, rf_index i, rf_index j) {
-  rf_index d = data->d;
-  const double *a = data->X + i * d, *b = data->X + j * d;
-  double along = rf_la_dot(a, w, d) + rf_la_dot(b, w, d), square = 0;
-  for (rf_index k = 0; k < d; k++) square += (a[k] + b[k] - along * w[k]) * (a[k] + b[k] - along * w[k]);
-  return data->y[i] > 0 && data->y[j] > 0 && sqrt(square) <= 1e-9 * rf_la_norm(a, d) &&
-         !parallel(a, w, d, 1e-9);
-}
-
-/* LLWA definition 6.1: H w, eps w + K v, eps w - K v among the positive samples, w the separator of the
- * others. The short hints are support samples, so only pairs of those are tried. */
-static RfStatus search_hints(RfContext *context, RfAnswer *hinted, const RfTheoryProblem *problem) {
-  const RfDataset *data = problem->data;
-  const RfLinearMargin *linear = problem->linear;
-  rf_index hints[3] = {-1, -1, -1}, tries = 0;
-  RfStatus status = RF_OK;
-  *hinted = RF_NO;
-  if (!linear->separable || data->n < 4) return RF_OK;
-  for (rf_index i = 0; i < data->n; i++) {
-    const double *x = data->X + i * data->d;
-    if (data->y[i] < 0 || !parallel(x, linear->w, data->d, 1e-9)) continue;
-    if (hints[0] < 0 ||
-        rf_la_dot(x, linear->w, data->d) > rf_la_dot(data->X + hints[0] * data->d, linear->w, data->d))
-      hints[0] = i;
-  }
-  for (rf_index a = 0; hints[0] >= 0 && a < linear->n_support && !status; a++)
-    for (rf_index b = 0; b < a && *hinted == RF_NO && tries < 20 && !status; b++) {
-      hints[1] = linear->support[b], hints[2] = linear->support[a];
-      if (!short_hints(data, linear->w, hints[1], hints[2])) continue;
-      bool agrees;
-      tries++;
-      status = rest_agrees(context, &agrees, problem, hints);
-      if (!status && agrees) *hinted = RF_YES;
-    }
-  return status;
-}
-
-/* ---- Phuong & Lampert; Min, Mallada, Vidal
- * ------------------------------------------------------------------------ */
+/* ---- Phuong & Lampert; Min, Mallada, Vidal ----------------------------------------------------------- */
 
 static void pl_theorem_1(const Case *c, RfTheorem *t) {
   if (binary(c, t) && relu(c, t) && logistic(c, t) && orthogonal(c, t) && both_classes(c, t) && spans(c, t))
@@ -243,8 +169,7 @@ static void mmv_theorem_1(const Case *c, RfTheorem *t) {
         bounds->separated.slack, bounds->t1);
 }
 
-/* ---- Lyu, Li, Wang, Arora
- * ----------------------------------------------------------------------------------------- */
+/* ---- Lyu, Li, Wang, Arora ---------------------------------------------------------------------------- */
 
 static void llwa_theorem_3_1(const Case *c, RfTheorem *t) {
   if (binary(c, t) && fits(c, t))
@@ -281,7 +206,7 @@ static void llwa_theorem_6_2(const Case *c, RfTheorem *t) {
     say(t, RF_NO,
         "no hints H w, eps w + K v, eps w - K v among the positive samples, w the separator of the others");
   else if (plus_wins(c, t)) {
-    if (parallel(p->w_plus, c->problem->linear->w, c->problem->data->d, 1e-7))
+    if (rf_theory_parallel(p->w_plus, c->problem->linear->w, c->problem->data->d, 1e-7))
       say(t, RF_YES,
           "a hinted data set: A.2, A.3 and A.5 hold, and one positive neuron along the separator wins");
     else
@@ -309,8 +234,7 @@ static void llwa_theorem_h_2(const Case *c, RfTheorem *t) {
     say(t, RF_YES, "orthogonally separable: all KKT directions give one function, the best one");
 }
 
-/* ---- Wang & Pilanci
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Wang & Pilanci ---------------------------------------------------------------------------------- */
 
 static void wp_proposition_4(const Case *c, RfTheorem *t) {
   if (binary(c, t) && relu(c, t) && orthogonal(c, t))
@@ -383,8 +307,7 @@ static void wp_theorem_4(const Case *c, RfTheorem *t) {
     say(t, RF_YES, "orthogonally separable; needs an aligned neuron of each sign at the start");
 }
 
-/* ---- Vardi, Shamir, Srebro
- * ---------------------------------------------------------------------------------------- */
+/* ---- Vardi, Shamir, Srebro --------------------------------------------------------------------------- */
 
 static void vss_theorem_3_1(const Case *c, RfTheorem *t) {
   if (binary(c, t) && linear_network(c, t) && separable(c, t))
@@ -478,7 +401,7 @@ RfStatus rf_theory_theorems(RfContext *context, RfTheory *theory, const RfTheory
   else
     c.orthogonal = search_pair(context, c.orthogonal_why, sizeof c.orthogonal_why, problem->data);
   if (problem->data->y && problem->leak > 0 && problem->leak < 1)
-    status = search_hints(context, &c.hinted, problem);
+    status = rf_theory_hints(context, &c.hinted, problem);
   if (status < 0) return status;
   for (rf_index k = 0; k < COUNT; k++) {
     theory->theorems[k].id = table[k].id;

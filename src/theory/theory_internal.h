@@ -21,6 +21,11 @@ void rf_theory_alignment(RfContext *context, RfAlignmentBounds *bounds, const Rf
 /* fits.c: whether any network can classify all samples; why (256) names the samples that forbid it */
 RfStatus rf_theory_fits(RfContext *context, RfAnswer *fits, char *why, const RfTheoryProblem *problem);
 
+/* hints.c: RF_YES when three samples are hints for the separator of the others */
+RfStatus rf_theory_hints(RfContext *context, RfAnswer *hinted, const RfTheoryProblem *problem);
+/* x is a positive multiple of the unit vector w, up to tolerance |x|. */
+bool rf_theory_parallel(const double *x, const double *w, rf_index d, double tolerance);
+
 /* theorems.c, predict.c */
 RfStatus rf_theory_theorems(RfContext *context, RfTheory *theory, const RfTheoryProblem *problem,
                             const char *misfit);
