@@ -54,8 +54,9 @@ static rf_index candidate_count(rf_index cols) {
 void rf_la_least_squares_work_free(RfLeastSquaresWork *work) {
   if (!work) return;
   rf_la_factor_free(&work->factor);
-  void *blocks[] = {work->residual, work->norm,  work->z,    work->low,        work->high,  work->gradient,
-                    work->step,     work->saved, work->fine, work->candidates, work->place, work->refused};
+  void *blocks[] = {work->residual,   work->norm,     work->inverse, work->z,     work->low,
+                    work->high,       work->gradient, work->step,    work->saved, work->fine,
+                    work->candidates, work->place,    work->refused};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
   rf_free(work);
 }
