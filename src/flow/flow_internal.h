@@ -23,4 +23,178 @@ typedef struct RfSides {
 RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
                        const rf_index *on, rf_index n_on, int sign_a);
 
+/* ---- system.c: the equations in the clock dtau = S dt
+ * ---------------------------------------------------------- */
+
+/* A unit is one neuron, or several that move together. Its state: w (d), a with |w|^2+a^2 = 1, and rho = ln
+ * of its norm; a balanced unit keeps a = +-1/sqrt(2). With g = sum_i p_i y_i s_i x_i (projected on the
+ * hyperplanes it slides on) dw = a g - 2a(g.w) w,  da = (g.w)(1 - 2a^2),  drho = 2a(g.w) - mu. With a frozen
+ * second layer the unit keeps a at its true size, |w| = 1 and rho = ln of the norm of w: dw = a e^-rho (g -
+ * (g.w) w),  da = 0,  drho = a e^-rho (g.w) - mu. */
+typedef struct RfSlide {
+  rf_index n_on; /* hyperplanes the unit slides on; 0 = none */
+  rf_index *on;  /* their samples */
+  rf_index rank;
+  double *basis; /* rank rows of d, orthonormal, span of those samples */
+  double *pinv;  /* n_on rows of d: coefficients of the projection on the span, in terms of the samples */
+} RfSlide;
+
+typedef struct RfSystem {
+  RfContext *context;
+  const RfFlowProblem *problem;
+  rf_index n, d, m;
+  rf_index units; /* live units */
+  double *
+      y; /* units*(d+2)+1: W (units x d) | a | rho | time since the start of the step times exp(log_S_step) */
+  int8_t *sigma;     /* units x n */
+  double *slope;     /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
+  uint8_t *balanced; /* per unit */
+  uint8_t *dead;     /* per unit: moves no more (removed from the arrays now and then) */
+  RfSlide *slide;    /* per unit */
+  /* neurons */
+  rf_index *unit_of; /* m: unit, or -1 when it rests */
+  double *offset;    /* m: rho of the neuron minus rho of its unit */
+  double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
+  uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
+  int8_t *flip;      /* m: -1 where (w,a) was replaced by (-w,-a), linear nets only */
+  double *conserved; /* m: (a^2-|w|^2)/|(w,a)|^2 at the start, for the monitor; and rho at the start */
+  /* clocks */
+  double tau, log_t; /* log_t of the summed loss */
+  double log_S_step;
+  double mu, kappa; /* drift taken from every rho, and its integral */
+  /* work, valid after an evaluation */
+  double *H, *M, *g;             /* units x n: w.x ; units x n ; units x d */
+  double *q, *p, *c, *curvature; /* n */
+  double *x_norm;                /* n */
+  double log_S;
+  rf_index evaluations;
+} RfSystem;
+
+RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem *problem);
+void rf_system_free(RfSystem *system);
+static inline rf_index rf_system_size(const RfSystem *system) { return system->units * (system->d + 2) + 1; }
+static inline double *rf_system_a(const RfSystem *system, double *y) { return y + system->units * system->d; }
+static inline double *rf_system_rho(const RfSystem *system, double *y) {
+  return y + system->units * (system->d + 1);
+}
+/* Margins, weights and fields at y: fills H, q, p, c, log_S, g. */
+void rf_system_fields(RfSystem *system, const double *y);
+/* f = dy/dtau at y. */
+void rf_system_rhs(RfSystem *system, const double *y, double *f);
+/* Factor e^{..} that multiplies a phi(w.x) in the output: e^{2 rho}, or e^{rho} with a frozen second layer.
+ */
+double rf_system_amplitude(const RfSystem *system, double rho);
+/* Restores |(w,a)| = 1 (and a = +-1/sqrt 2 of the balanced) in y. */
+void rf_system_normalise(RfSystem *system, double *y);
+/* Rebuilds slope and slide of a unit from sigma; marks it dead when leak = 0 and no sample is active. */
+RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
+/* s_i of the hyperplanes a unit slides on, at the last rf_system_fields. */
+void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes);
+/* Drops dead units from the arrays; their neurons rest. */
+RfStatus rf_system_compress(RfSystem *system);
+/* w, a (joint norm 1; frozen second layer: true a, unit w) and rho of neuron k. */
+void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
+double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
+
+/* ---- explicit.c: order 8, dense output of order 7
+ * ------------------------------------------------------------------ */
+
+enum { RF_EXPLICIT_STAGES = 16, RF_DENSE_TERMS = 8 };
+
+typedef struct RfExplicit {
+  rf_index size;
+  double *memory;
+  double *stage[RF_EXPLICIT_STAGES]; /* stage[0] = f at the start of the step, stage[12] = f at its end */
+  double *point, *end;               /* end: y at the end of the step */
+  double *dense[RF_DENSE_TERMS];
+} RfExplicit;
+
+RfStatus rf_explicit_new(RfContext *context, RfExplicit *method, rf_index size);
+void rf_explicit_free(RfExplicit *method);
+/* One step of length h from system->y with stage[0] set; returns the error divided by the tolerance. Fills
+ * `end`. */
+double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol);
+/* f at the end of an accepted step, into stage[12]; leaves the fields of the system there. */
+void rf_explicit_end(RfExplicit *method, RfSystem *system);
+/* After rf_explicit_end: does stability, not accuracy, limit the step? */
+bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double h);
+/* Prepares dense output on the step just taken; then y at the fraction s of the step. */
+void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h);
+void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size);
+/* The interpolant of one component (or of a fixed linear combination of them) from its eight terms. */
+double rf_dense_value(const double *terms, double s);
+
+/* ---- implicit.c: linearly implicit method of order 4, for stiff stretches and huge margins
+ * --------------------------- */
+
+typedef struct RfImplicit RfImplicit;
+
+RfStatus rf_implicit_new(RfContext *context, RfImplicit **method, rf_index units, rf_index n, rf_index d);
+void rf_implicit_free(RfImplicit *method);
+/* Linearises at system->y (fields of the system are left there). f = dy/dtau there. */
+RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f);
+/* One step of length h from the prepared point: y_end, and the error divided by the tolerance (infinite when
+ * the linear system is singular or something is not finite). */
+RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
+                         double tol);
+
+/* ---- run.c, events.c: stepping with events
+ * ------------------------------------------------------------------------------- */
+
+typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2 } RfHitKind;
+
+/* Something that must not pass unnoticed inside a step: w.x changes sign, the slope of a slide leaves
+ * [leak,1], or a changes sign while sliding. */
+typedef struct RfHit {
+  rf_index unit, sample;
+  RfHitKind kind;
+  double at; /* fraction of the step */
+} RfHit;
+
+typedef struct RfRun {
+  RfContext *context;
+  const RfFlowProblem *problem;
+  const RfFlowSettings *settings;
+  RfSystem system;
+  RfExplicit explicit_method;
+  RfImplicit *implicit_method;
+  bool implicit; /* which of the two steps */
+  bool fresh;    /* f, H0, Hd0 belong to system.y */
+  double h, tol; /* next step, tolerance */
+  double tol_implicit;
+  double *f, *y_end;
+  double *H0, *Hd0, *Hd1; /* w.x and its derivative at the start, derivative at the end */
+  RfHit *hits;
+  rf_index n_hits, cap_hits;
+  bool recording; /* events are logged */
+  RfFlowEvent *events;
+  rf_index n_events, cap_events;
+  bool branched; /* a branching point was met */
+  int stuck;     /* events in a row without progress */
+  rf_index steps_explicit, steps_implicit, since_event, stiff_count;
+  double step_taken; /* length of the last step in tau */
+} RfRun;
+
+RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
+                    const RfFlowSettings *settings);
+void rf_run_free(RfRun *run);
+/* Sides of units that start on hyperplanes. */
+RfStatus rf_run_start(RfRun *run);
+/* One accepted step, possibly cut at an event, which is applied. RF_ERR_NUMERIC when no step length works. */
+RfStatus rf_run_step(RfRun *run);
+/* After units were changed from outside: forget what is known at y. */
+void rf_run_reset(RfRun *run);
+/* Refills the arrays whose size depends on the number of units. */
+RfStatus rf_run_resize(RfRun *run);
+
+/* Events inside the step from system.y (H0, Hd0) to y_end (fields of the system there, Hd1): fills run->hits
+ * with their `at` unset. */
+RfStatus rf_events_find(RfRun *run, double h);
+/* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
+ * real). */
+double rf_events_locate(RfRun *run, double h);
+/* Applies run->hits at system.y. */
+RfStatus rf_events_apply(RfRun *run);
+RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
+
 #endif

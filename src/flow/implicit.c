@@ -1,0 +1,378 @@
+/* Linearly implicit (Rosenbrock) method of order 4 with an embedded estimate of order 3: RODAS, stiffly
+ * accurate and L-stable (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.7). With the
+ * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
+ * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
+ * solved densely while they are small, and by the Woodbury identity with one factor per block and one of
+ * order r otherwise. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STAGES = 6, DENSE_LIMIT = 120 };
+
+static const double gamma_ = 0.25;
+static const double coefficient_a[STAGES][STAGES] = {
+    {0},
+    {1.544},
+    {0.9466785280815826, 0.2557011698983284},
+    {3.314825187068521, 2.896124015972201, 0.9986419139977817},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1}};
+static const double coefficient_c[STAGES][STAGES] = {
+    {0},
+    {-5.6688},
+    {-2.430093356833875, -0.2063599157091915},
+    {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
+    {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
+    {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
+
+struct RfImplicit {
+  RfContext *context;
+  rf_index max_units, n, d;
+  rf_index rank;     /* samples that carry weight */
+  rf_index *carrier; /* their indices */
+  double *blocks;    /* units x b x b: B, untouched by the factorisation */
+  double *U;         /* units x b x n: block k, column per carrier: df_k/dq_r' chain is in K */
+  double *K;         /* n x (units b): dc_r/dy, carriers as rows */
+  double *factor;    /* dense: N x N; blocks: units x b x b */
+  double *small;     /* n x n */
+  double *Z;         /* units x b x n = M^-1 U */
+  int32_t *pivot, *small_pivot;
+  double *stage[STAGES], *point, *right, *packed, *first;
+  double *memory, *scratch;
+  rf_index capacity_dense; /* order for which `dense` has room */
+  double *dense;
+};
+
+void rf_implicit_free(RfImplicit *method) {
+  if (!method) return;
+  rf_free(method->carrier);
+  rf_free(method->memory);
+  rf_free(method->pivot);
+  rf_free(method->dense);
+  rf_free(method);
+}
+
+RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, rf_index n, rf_index d) {
+  rf_index b = d + 2, N = units * b, bb = N * b, bn = N * n;
+  RfImplicit *method = RF_NEW(RfImplicit, 1);
+  *out = NULL;
+  if (!method) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  method->context = context;
+  method->max_units = units, method->n = n, method->d = d;
+  method->carrier = RF_NEW(rf_index, n);
+  method->capacity_dense = N <= DENSE_LIMIT ? N : 0;
+  method->dense = RF_NEW(double, method->capacity_dense * method->capacity_dense);
+  method->memory = RF_NEW(double, 2 * bb + 3 * bn + n * n + (STAGES + 5) * (N + 1) + b * b + 4 * n);
+  method->pivot = RF_NEW(int32_t, N + n);
+  if (!method->carrier || !method->memory || !method->pivot || !method->dense) {
+    rf_implicit_free(method);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  }
+  double *next = method->memory;
+  method->blocks = next, next += bb;
+  method->factor = next, next += bb;
+  method->U = next, next += bn;
+  method->K = next, next += bn;
+  method->Z = next, next += bn;
+  method->small = next, next += n * n;
+  for (int s = 0; s < STAGES; s++) method->stage[s] = next, next += N + 1;
+  method->point = next, next += N + 1;
+  method->right = next, next += N + 1;
+  method->packed = next, next += N + 1;
+  method->first = next, next += N + 1;
+  method->scratch = next;
+  method->small_pivot = method->pivot + N;
+  *out = method;
+  return RF_OK;
+}
+
+/* ---- small dense LU, rows contiguous
+ * ------------------------------------------------------------------------------ */
+
+static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
+  for (rf_index k = 0; k < n; k++) {
+    rf_index best = k;
+    for (rf_index r = k + 1; r < n; r++)
+      if (fabs(A[r * n + k]) > fabs(A[best * n + k])) best = r;
+    pivot[k] = (int32_t)best;
+    if (!(fabs(A[best * n + k]) > 0) || !isfinite(A[best * n + k])) return false;
+    if (best != k)
+      for (rf_index j = 0; j < n; j++) {
+        double swap = A[k * n + j];
+        A[k * n + j] = A[best * n + j], A[best * n + j] = swap;
+      }
+    double inverse = 1 / A[k * n + k];
+    for (rf_index r = k + 1; r < n; r++) {
+      double factor = A[r * n + k] * inverse;
+      A[r * n + k] = factor;
+      if (factor == 0) continue;
+      double *row = A + r * n;
+      const double *top = A + k * n;
+      for (rf_index j = k + 1; j < n; j++) row[j] -= factor * top[j];
+    }
+  }
+  return true;
+}
+
+/* columns right-hand sides, row-major with `columns` entries per row. */
+static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n, rf_index columns) {
+  for (rf_index k = 0; k < n; k++) {
+    rf_index p = pivot[k];
+    for (rf_index c = 0; c < columns && p != k; c++) {
+      double swap = b[k * columns + c];
+      b[k * columns + c] = b[p * columns + c], b[p * columns + c] = swap;
+    }
+  }
+  for (rf_index r = 0; r < n; r++)
+    for (rf_index k = 0; k < r; k++) {
+      double factor = A[r * n + k];
+      if (factor == 0) continue;
+      for (rf_index c = 0; c < columns; c++) b[r * columns + c] -= factor * b[k * columns + c];
+    }
+  for (rf_index r = n - 1; r >= 0; r--) {
+    for (rf_index k = r + 1; k < n; k++) {
+      double factor = A[r * n + k];
+      if (factor == 0) continue;
+      for (rf_index c = 0; c < columns; c++) b[r * columns + c] -= factor * b[k * columns + c];
+    }
+    double inverse = 1 / A[r * n + r];
+    for (rf_index c = 0; c < columns; c++) b[r * columns + c] *= inverse;
+  }
+}
+
+/* ---- Jacobian
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* B = df/dy at fixed c, and E = df/dg (b rows of d), of one unit. */
+static void unit_block(const RfSystem *system, rf_index k, double *B, double *E) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  const double *w = system->y + k * d, *g = system->g + k * d;
+  double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
+  bool frozen = system->problem->freeze_second;
+  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d), rate = frozen ? a * exp(-rho) : a;
+  memset(B, 0, (size_t)(b * b) * sizeof(double));
+  memset(E, 0, (size_t)(b * d) * sizeof(double));
+  for (rf_index i = 0; i < d; i++) {
+    for (rf_index j = 0; j < d; j++) {
+      if (frozen || system->balanced[k]) {
+        B[i * b + j] = -rate * (w[i] * g[j] / ww - 2 * gw * w[i] * w[j] / (ww * ww));
+        E[i * d + j] = -rate * w[i] * w[j] / ww;
+      } else {
+        B[i * b + j] = -2 * a * w[i] * g[j];
+        E[i * d + j] = -2 * a * w[i] * w[j];
+      }
+    }
+    B[i * b + i] -= frozen || system->balanced[k] ? rate * gw / ww : 2 * a * gw;
+    E[i * d + i] += rate;
+    double growth = frozen ? rate : 2 * a;
+    B[(d + 1) * b + i] = growth * g[i];
+    E[(d + 1) * d + i] = growth * w[i];
+    if (frozen) {
+      B[i * b + d + 1] = -rate * (g[i] - gw / ww * w[i]);
+    } else if (!system->balanced[k]) {
+      B[i * b + d] = g[i] - 2 * gw * w[i];
+      B[d * b + i] = (1 - 2 * a * a) * g[i];
+      E[d * d + i] = (1 - 2 * a * a) * w[i];
+    }
+  }
+  if (frozen) B[(d + 1) * b + d + 1] = -rate * gw;
+  if (!frozen && !system->balanced[k]) {
+    B[d * b + d] = -4 * a * gw;
+    B[(d + 1) * b + d] = 2 * gw;
+  }
+}
+
+/* U block of a unit: column r = E P (slope_r x_r). */
+static void unit_columns(const RfImplicit *method, const RfSystem *system, rf_index k, double *U,
+                         const double *E, double *x) {
+  rf_index d = system->d, b = d + 2, n = system->n, rank = method->rank;
+  const RfSlide *slide = &system->slide[k];
+  for (rf_index r = 0; r < rank; r++) {
+    rf_index i = method->carrier[r];
+    double s = system->slope[k * n + i];
+    for (rf_index j = 0; j < d; j++) x[j] = s * system->problem->X[i * d + j];
+    for (rf_index v = 0; v < slide->rank; v++)
+      rf_la_axpy(x, -rf_la_dot(slide->basis + v * d, x, d), slide->basis + v * d, d);
+    for (rf_index j = 0; j < b; j++) U[j * rank + r] = rf_la_dot(E + j * d, x, d);
+  }
+}
+
+/* K = dc/dy: row r is y_r p_r (curvature_r dq_r - sum_j p_j curvature_j dq_j), columns in block order. */
+static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean) {
+  rf_index d = system->d, b = d + 2, n = system->n, units = system->units, N = units * b;
+  bool frozen = system->problem->freeze_second;
+  const double *X = system->problem->X, *label = system->problem->y;
+  memset(mean, 0, (size_t)N * sizeof(double));
+  for (rf_index r = 0; r < method->rank; r++) {
+    rf_index i = method->carrier[r];
+    double *row = method->K + r * N, bend = rf_loss_curvature(system->problem->loss, system->q[i]);
+    for (rf_index k = 0; k < units; k++) {
+      double a = system->y[units * d + k];
+      double factor = bend * label[i] * system->slope[k * n + i] *
+                      rf_system_amplitude(system, system->y[units * (d + 1) + k]);
+      double h = system->H[k * n + i];
+      for (rf_index j = 0; j < d; j++) row[k * b + j] = factor * a * X[i * d + j];
+      row[k * b + d] = frozen ? 0 : factor * h;
+      row[k * b + d + 1] = (frozen ? 1 : 2) * factor * a * h;
+    }
+    rf_la_axpy(mean, system->p[i], row, N);
+  }
+  for (rf_index r = 0; r < method->rank; r++) {
+    double *row = method->K + r * N, c = system->c[method->carrier[r]];
+    for (rf_index j = 0; j < N; j++) row[j] = c * (row[j] - mean[j]);
+  }
+}
+
+RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  rf_system_rhs(system, system->y, f);
+  memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
+  method->rank = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->p[i] > 1e-25) method->carrier[method->rank++] = i;
+  double *E = method->scratch, *x = method->right;
+  for (rf_index k = 0; k < units; k++) {
+    double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
+    if (system->dead[k]) {
+      memset(block, 0, (size_t)(b * b) * sizeof(double));
+      memset(U, 0, (size_t)(b * method->rank) * sizeof(double));
+      continue;
+    }
+    unit_block(system, k, block, E);
+    unit_columns(method, system, k, U, E, x);
+  }
+  weight_rows(method, system, method->point);
+  return RF_OK;
+}
+
+/* ---- linear systems
+ * ------------------------------------------------------------------------------------------------------- */
+
+static bool use_dense(const RfImplicit *method, const RfSystem *system) {
+  rf_index N = system->units * (system->d + 2);
+  return N <= method->capacity_dense;
+}
+
+static bool factor_dense(RfImplicit *method, const RfSystem *system, double shift) {
+  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
+  double *A = method->dense;
+  memset(A, 0, (size_t)(N * N) * sizeof(double));
+  for (rf_index k = 0; k < units; k++)
+    for (rf_index i = 0; i < b; i++) {
+      double *row = A + (k * b + i) * N;
+      for (rf_index r = 0; r < rank; r++) {
+        double factor = -method->U[(k * b + i) * rank + r];
+        if (factor == 0) continue;
+        const double *K = method->K + r * N;
+        for (rf_index j = 0; j < N; j++) row[j] += factor * K[j];
+      }
+      for (rf_index j = 0; j < b; j++) row[k * b + j] -= method->blocks[(k * b + i) * b + j];
+      row[k * b + i] += shift;
+    }
+  return lu_factor(A, method->pivot, N);
+}
+
+static bool factor_blocks(RfImplicit *method, const RfSystem *system, double shift) {
+  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
+  memcpy(method->Z, method->U, (size_t)(N * rank) * sizeof(double));
+  for (rf_index k = 0; k < units; k++) {
+    double *A = method->factor + k * b * b;
+    for (rf_index i = 0; i < b * b; i++) A[i] = -method->blocks[k * b * b + i];
+    for (rf_index i = 0; i < b; i++) A[i * b + i] += shift;
+    if (!lu_factor(A, method->pivot + k * b, b)) return false;
+    lu_solve(A, method->pivot + k * b, method->Z + k * b * rank, b, rank);
+  }
+  rf_la_product_nn(method->small, method->K, method->Z, rank, rank, N); /* T = I - K Z */
+  for (rf_index i = 0; i < rank * rank; i++) method->small[i] = -method->small[i];
+  for (rf_index i = 0; i < rank; i++) method->small[i * rank + i] += 1;
+  return lu_factor(method->small, method->small_pivot, rank);
+}
+
+/* x (block order) overwritten by the solution. */
+static void solve(const RfImplicit *method, const RfSystem *system, double *x) {
+  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
+  if (use_dense(method, system)) {
+    lu_solve(method->dense, method->pivot, x, N, 1);
+    return;
+  }
+  double *s = method->scratch + b * b;
+  for (rf_index k = 0; k < units; k++)
+    lu_solve(method->factor + k * b * b, method->pivot + k * b, x + k * b, b, 1);
+  for (rf_index r = 0; r < rank; r++) s[r] = rf_la_dot(method->K + r * N, x, N);
+  lu_solve(method->small, method->small_pivot, s, rank, 1);
+  for (rf_index i = 0; i < N; i++) x[i] += rf_la_dot(method->Z + i * rank, s, rank);
+}
+
+static void pack(const RfSystem *system, double *blocks, const double *flat) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    memcpy(blocks + k * b, flat + k * d, (size_t)d * sizeof(double));
+    blocks[k * b + d] = flat[units * d + k];
+    blocks[k * b + d + 1] = flat[units * (d + 1) + k];
+  }
+}
+
+static void unpack(const RfSystem *system, double *flat, const double *blocks) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    memcpy(flat + k * d, blocks + k * b, (size_t)d * sizeof(double));
+    flat[units * d + k] = blocks[k * b + d];
+    flat[units * (d + 1) + k] = blocks[k * b + d + 1];
+  }
+}
+
+/* ---- the step
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static double scaled_error(const RfSystem *system, const double *error, double tol) {
+  rf_index d = system->d, units = system->units;
+  double worst = 0;
+  for (rf_index i = 0; i < units * (d + 2); i++) {
+    double y = fabs(system->y[i]), scale = tol;
+    if (i >= units * (d + 1))
+      scale *= fmax(1, 1e-3 * y);
+    else if (system->problem->freeze_second)
+      scale *= fmax(1, y);
+    double e = fabs(error[i]) / scale;
+    if (!(e <= 1e300)) return INFINITY;
+    worst = fmax(worst, e);
+  }
+  return worst;
+}
+
+RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
+                         double tol) {
+  rf_index N = system->units * (system->d + 2);
+  double shift = 1 / (h * gamma_);
+  *error = INFINITY;
+  if (!(use_dense(method, system) ? factor_dense(method, system, shift)
+                                  : factor_blocks(method, system, shift)))
+    return RF_OK;
+  for (int s = 0; s < STAGES; s++) {
+    const double *f = method->first;
+    if (s > 0) {
+      memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
+      for (int j = 0; j < s; j++)
+        if (coefficient_a[s][j] != 0) rf_la_axpy(method->point, coefficient_a[s][j], method->stage[j], N);
+      for (rf_index i = 0; i < N; i++)
+        if (!isfinite(method->point[i])) return RF_OK;
+      rf_system_rhs(system, method->point, method->right);
+      f = method->right;
+    }
+    double *sum = method->stage[s];
+    memcpy(sum, f, (size_t)N * sizeof(double));
+    for (int j = 0; j < s; j++)
+      if (coefficient_c[s][j] != 0) rf_la_axpy(sum, coefficient_c[s][j] / h, method->stage[j], N);
+    pack(system, method->packed, sum);
+    solve(method, system, method->packed);
+    unpack(system, sum, method->packed);
+  }
+  memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
+  rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
+  *error = scaled_error(system, method->stage[STAGES - 1], tol);
+  return RF_OK;
+}

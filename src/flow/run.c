@@ -1,0 +1,280 @@
+/* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
+ * large; every step is cut at its first event. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void rf_run_free(RfRun *run) {
+  rf_system_free(&run->system);
+  rf_explicit_free(&run->explicit_method);
+  rf_implicit_free(run->implicit_method);
+  rf_free(run->f);
+  rf_free(run->H0);
+  rf_free(run->hits);
+  rf_free(run->events);
+  memset(run, 0, sizeof *run);
+}
+
+RfStatus rf_run_resize(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system), mn = system->units * system->n;
+  rf_explicit_free(&run->explicit_method);
+  rf_implicit_free(run->implicit_method);
+  run->implicit_method = NULL;
+  rf_free(run->f);
+  rf_free(run->H0);
+  run->f = RF_NEW(double, 2 * size);
+  run->H0 = RF_NEW(double, 3 * mn + system->n);
+  if (!run->f || !run->H0) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
+  run->y_end = run->f + size;
+  run->Hd0 = run->H0 + mn;
+  run->Hd1 = run->Hd0 + mn;
+  run->fresh = false;
+  return rf_explicit_new(run->context, &run->explicit_method, size);
+}
+
+RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
+                    const RfFlowSettings *settings) {
+  memset(run, 0, sizeof *run);
+  run->context = context;
+  run->problem = problem;
+  run->settings = settings;
+  run->tol = 0.1 * context->tol.ode;
+  run->tol_implicit = 10 * context->tol.ode;
+  RfStatus status = rf_system_new(context, &run->system, problem);
+  if (!status) status = rf_run_resize(run);
+  if (status) rf_run_free(run);
+  return status;
+}
+
+void rf_run_reset(RfRun *run) {
+  run->fresh = false;
+  run->system.y[rf_system_size(&run->system) - 1] = 0;
+}
+
+/* dH/dtau = (dW/dtau) X^T. */
+static void plane_speeds(const RfRun *run, double *out, const double *f) {
+  const RfSystem *system = &run->system;
+  rf_index units = system->units, n = system->n, d = system->d;
+  if (run->problem->leak == 1) return;
+  rf_la_product_nt(out, f, run->problem->X, units, n, d);
+}
+
+/* f, H and dH/dtau at system.y; a first guess of the step where there is none. */
+static RfStatus look_around(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  RfStatus status = RF_OK;
+  if (run->fresh && !run->implicit) return RF_OK;
+  if (run->implicit && !run->implicit_method)
+    status = rf_implicit_new(run->context, &run->implicit_method, system->units, system->n, system->d);
+  if (status) return status;
+  rf_system_fields(system, system->y);
+  system->log_S_step = system->log_S;
+  if (run->implicit)
+    status = rf_implicit_prepare(run->implicit_method, system, run->f);
+  else
+    rf_system_rhs(system, system->y, run->f);
+  memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
+  plane_speeds(run, run->Hd0, run->f);
+  memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
+  run->fresh = true;
+  if (!(run->h > 0)) {
+    double speed = rf_la_max_abs(run->f, size - 1);
+    run->h = speed > 0 ? 0.01 / speed : 1;
+  }
+  return status;
+}
+
+static double log_add(double a, double b) {
+  if (a < b) {
+    double swap = a;
+    a = b, b = swap;
+  }
+  return b == -INFINITY ? a : a + log1p(exp(b - a));
+}
+
+/* The last component of y is time since the start of the step, in units of 1/S there. */
+static void book_time(RfSystem *system, double h) {
+  double *elapsed = &system->y[rf_system_size(system) - 1];
+  if (*elapsed > 0) system->log_t = log_add(system->log_t, log(*elapsed) - system->log_S_step);
+  *elapsed = 0;
+  system->tau += h;
+  system->kappa += system->mu * h;
+}
+
+static double next_step(double h, double error, double order, double shrink, double grow) {
+  double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
+  return h * fmin(grow, fmax(shrink, factor));
+}
+
+static RfStatus no_step(RfRun *run) {
+  return rf_fail(run->context, RF_ERR_NUMERIC, "the integrator found no step at log t = %.6g",
+                 run->system.log_t);
+}
+
+static RfStatus step_explicit(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  rf_index size = rf_system_size(system);
+  double error, h = run->h;
+  for (;;) {
+    error = rf_explicit_try(method, system, h, run->tol);
+    if (error <= 1) break;
+    h = next_step(h, error, 8, 0.2, 1);
+    if (!(h > 1e-15 * fmax(1, fabs(system->tau)))) return no_step(run);
+  }
+  rf_explicit_end(method, system);
+  memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
+  plane_speeds(run, run->Hd1, method->stage[12]);
+  RfStatus status = rf_events_find(run, h);
+  if (status) return status;
+  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
+  run->steps_explicit++;
+  if (at <= 1) {
+    rf_explicit_at(method, system->y, at, size);
+    book_time(system, at * h);
+    run->step_taken = at * h;
+    run->stuck = at * h > 1e-12 * fmax(1, fabs(system->tau)) ? 0 : run->stuck + 1;
+    run->fresh = false;
+    run->since_event = 0;
+    run->stiff_count = 0;
+    run->h = h;
+    return rf_events_apply(run);
+  }
+  bool stiff = rf_explicit_stiff(method, system, h);
+  run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  memcpy(system->y, method->end, (size_t)size * sizeof(double));
+  book_time(system, h);
+  run->step_taken = h;
+  run->stuck = 0;
+  run->h = next_step(h, error, 8, 0.333, 6);
+  run->since_event++;
+  if (run->since_event % 32 == 0) {
+    rf_system_normalise(system, system->y);
+    run->fresh = false;
+    return RF_OK;
+  }
+  if (run->n_hits >= 0) rf_system_fields(system, system->y); /* dense output may have moved the fields */
+  system->log_S_step = system->log_S;
+  memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
+  run->f[size - 1] = 1; /* its unit changed with log_S_step */
+  memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
+  memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
+  memcpy(run->Hd0, run->Hd1, (size_t)(system->units * system->n) * sizeof(double));
+  return RF_OK;
+}
+
+/* ---- implicit steps
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
+ * slopes, and e^b integrated piece by piece as an exponential. */
+static void book_long_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
+  enum { PIECES = 32 };
+  double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
+  if (system->mu != 0) return; /* the scale is frozen: no physical time */
+  for (int j = 1; j <= PIECES; j++) {
+    double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3)), rise = right - left;
+    double mean = fabs(rise) < 1e-6 ? 0.5 * (left + right)
+                  : rise > 0        ? right + log(-expm1(-rise) / rise)
+                                    : left + log(-expm1(rise) / -rise);
+    system->log_t = log_add(system->log_t, mean + log(h / PIECES));
+    left = right;
+  }
+}
+
+/* d(-ln S)/dtau at y along f, by a difference quotient. */
+static double log_S_speed(RfRun *run, const double *y, const double *f) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  double q = 1, step;
+  for (rf_index i = 0; i < system->n; i++) q = fmax(q, fabs(system->q[i]));
+  step = 1e-6 / q / fmax(1e-3, rf_la_max_abs(f, size - 1));
+  double before = system->log_S, *point = run->explicit_method.point;
+  memcpy(point, y, (size_t)size * sizeof(double));
+  rf_la_axpy(point, step, f, size - 1);
+  rf_system_fields(system, point);
+  double speed = -(system->log_S - before) / step;
+  rf_system_fields(system, y);
+  return speed;
+}
+
+/* Shortens the step until its end is on the first hyperplane, by the regula falsi on the step length (each
+ * trial is a full step, so the state is as good as the method). */
+static RfStatus shorten(RfRun *run, double *h) {
+  RfSystem *system = &run->system;
+  double low = 0, high = *h, error;
+  RfStatus status = RF_OK;
+  RfHit first = run->hits[0];
+  for (int round = 0; round < 60 && high - low > 1e-13 * high; round++) {
+    double middle = 0.5 * (low + high);
+    if (first.kind == RF_HIT_PLANE && round % 2 == 0) { /* secant on the first plane */
+      rf_index at = first.unit * system->n + first.sample;
+      double v0 = fabs(run->H0[at]), v1 = fabs(system->H[at]);
+      if (round == 0 && v0 + v1 > 0) middle = low + (high - low) * fmin(0.95, fmax(0.05, v0 / (v0 + v1)));
+    }
+    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, run->tol_implicit);
+    if (status) return status;
+    rf_system_rhs(system, run->y_end, run->f);
+    plane_speeds(run, run->Hd1, run->f);
+    status = rf_events_find(run, middle);
+    if (status) return status;
+    if (run->n_hits > 0)
+      high = middle, first = run->hits[0];
+    else
+      low = middle;
+  }
+  *h = high;
+  status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, run->tol_implicit);
+  if (status) return status;
+  rf_system_rhs(system, run->y_end, run->f);
+  plane_speeds(run, run->Hd1, run->f);
+  return rf_events_find(run, high);
+}
+
+static RfStatus step_implicit(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  double error = 0, h = run->h, b0 = -system->log_S;
+  double s0 = system->mu == 0 ? log_S_speed(run, system->y, run->f) : 0;
+  RfStatus status = RF_OK;
+  for (;;) {
+    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, run->tol_implicit);
+    if (status) return status;
+    if (error <= 1) break;
+    h = next_step(h, error, 4, 0.2, 1);
+    if (!(h > 1e-15 * fmax(1e-3, fabs(system->tau)))) return no_step(run);
+  }
+  run->h = next_step(h, error, 4, 0.333, 6);
+  rf_system_rhs(system, run->y_end, run->f);
+  plane_speeds(run, run->Hd1, run->f);
+  status = rf_events_find(run, h);
+  if (!status && run->n_hits > 0) status = shorten(run, &h);
+  if (status) return status;
+  double b1 = -system->log_S, s1 = system->mu == 0 ? log_S_speed(run, run->y_end, run->f) : 0;
+  memcpy(system->y, run->y_end, (size_t)size * sizeof(double));
+  book_long_time(system, b0, b1, h * s0, h * s1, h);
+  system->y[size - 1] = 0;
+  system->tau += h;
+  system->kappa += system->mu * h;
+  run->step_taken = h;
+  run->steps_implicit++;
+  run->fresh = false;
+  rf_system_normalise(system, system->y);
+  run->since_event++;
+  if (run->n_hits == 0) {
+    run->stuck = 0;
+    return RF_OK;
+  }
+  run->since_event = 0;
+  run->stuck = h > 1e-12 * fmax(1e-3, fabs(system->tau)) ? 0 : run->stuck + 1;
+  return rf_events_apply(run);
+}
+
+RfStatus rf_run_step(RfRun *run) {
+  RfStatus status = look_around(run);
+  if (status) return status;
+  return run->implicit ? step_implicit(run) : step_explicit(run);
+}

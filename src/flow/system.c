@@ -1,0 +1,199 @@
+/* The equations of gradient flow in the normalised clock dtau = S dt, S = sum_i |loss'(q_i)|: weights p_i =
+ * |loss'|/S are kept by their logarithms, directions and log-norms per unit (design: polar state), so that no
+ * size over- or underflows. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+double rf_system_amplitude(const RfSystem *system, double rho) {
+  return exp(system->problem->freeze_second ? rho : 2 * rho);
+}
+
+double rf_system_q_min(const RfSystem *system) {
+  double least = INFINITY;
+  for (rf_index i = 0; i < system->n; i++) least = fmin(least, system->q[i]);
+  return least;
+}
+
+/* H = W X^T; small products by hand, since a BLAS call costs more than they do. */
+static void preactivations(const RfSystem *system, double *H, const double *W) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  const double *X = system->problem->X;
+  if (units * n * d > 4000) {
+    rf_la_product_nt(H, W, X, units, n, d);
+    return;
+  }
+  for (rf_index k = 0; k < units; k++)
+    for (rf_index i = 0; i < n; i++) {
+      double sum = 0;
+      for (rf_index j = 0; j < d; j++) sum += W[k * d + j] * X[i * d + j];
+      H[k * n + i] = sum;
+    }
+}
+
+static void margins(RfSystem *system, const double *y) {
+  rf_index n = system->n, units = system->units;
+  const double *a = y + units * system->d, *rho = a + units;
+  for (rf_index i = 0; i < n; i++) system->q[i] = 0;
+  for (rf_index k = 0; k < units; k++) {
+    double factor = a[k] * rf_system_amplitude(system, rho[k]);
+    if (factor == 0 || system->dead[k]) continue;
+    const double *h = system->H + k * n, *s = system->slope + k * n;
+    for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
+  }
+  for (rf_index i = 0; i < n; i++) system->q[i] *= system->problem->y[i];
+}
+
+/* p_i = |loss'(q_i)|/S and ln S, by logarithms. */
+static void weights(RfSystem *system) {
+  rf_index n = system->n;
+  double top = -INFINITY, sum = 0;
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
+    top = fmax(top, system->p[i]);
+  }
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] = exp(system->p[i] - top);
+    sum += system->p[i];
+  }
+  system->log_S = top + log(sum);
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] /= sum;
+    system->c[i] = system->p[i] * system->problem->y[i];
+  }
+}
+
+static void project(const RfSlide *slide, double *g, rf_index d) {
+  for (rf_index r = 0; r < slide->rank; r++) {
+    const double *b = slide->basis + r * d;
+    double along = rf_la_dot(b, g, d);
+    for (rf_index j = 0; j < d; j++) g[j] -= along * b[j];
+  }
+}
+
+static void unit_fields(RfSystem *system) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  const double *X = system->problem->X;
+  if (units * n * d > 4000) {
+    for (rf_index k = 0; k < units; k++)
+      for (rf_index i = 0; i < n; i++) system->M[k * n + i] = system->slope[k * n + i] * system->c[i];
+    rf_la_product_nn(system->g, system->M, X, units, d, n);
+    return;
+  }
+  for (rf_index k = 0; k < units; k++) {
+    double *g = system->g + k * d;
+    for (rf_index j = 0; j < d; j++) g[j] = 0;
+    for (rf_index i = 0; i < n; i++) {
+      double factor = system->slope[k * n + i] * system->c[i];
+      for (rf_index j = 0; j < d; j++) g[j] += factor * X[i * d + j];
+    }
+  }
+}
+
+void rf_system_fields(RfSystem *system, const double *y) {
+  preactivations(system, system->H, y);
+  margins(system, y);
+  weights(system);
+  unit_fields(system);
+  system->evaluations++;
+}
+
+static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f) {
+  rf_index d = system->d, units = system->units;
+  const double *w = y + k * d, *g = system->g + k * d;
+  double a = y[units * d + k], rho = y[units * (d + 1) + k];
+  double *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
+  double gw = 0, ww = 0;
+  for (rf_index j = 0; j < d; j++) gw += g[j] * w[j], ww += w[j] * w[j];
+  double along, growth;
+  if (system->problem->freeze_second) {
+    double rate = a * exp(-rho);
+    along = gw / ww, growth = rate * gw, a = rate;
+    *fa = 0;
+  } else if (system->balanced[k]) {
+    along = gw / ww, growth = 2 * a * gw;
+    *fa = 0;
+  } else {
+    along = 2 * gw, growth = 2 * a * gw;
+    *fa = gw * (1 - 2 * a * a);
+  }
+  for (rf_index j = 0; j < d; j++) fw[j] = a * (g[j] - along * w[j]);
+  *frho = growth - system->mu;
+}
+
+void rf_system_rhs(RfSystem *system, const double *y, double *f) {
+  rf_index d = system->d, units = system->units;
+  rf_system_fields(system, y);
+  for (rf_index k = 0; k < units; k++) {
+    if (system->dead[k]) {
+      memset(f + k * d, 0, (size_t)d * sizeof(double));
+      f[units * d + k] = 0;
+      f[units * (d + 1) + k] = -system->mu;
+      continue;
+    }
+    if (system->slide[k].n_on > 0) project(&system->slide[k], system->g + k * d, d);
+    unit_rhs(system, k, y, f);
+  }
+  f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
+}
+
+void rf_system_normalise(RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units;
+  double *a = y + units * d, *rho = a + units;
+  for (rf_index k = 0; k < units; k++) {
+    double *w = y + k * d, norm = rf_la_norm(w, d);
+    if (system->slide[k].n_on > 0 && !system->dead[k]) {
+      project(&system->slide[k], w, d);
+      norm = rf_la_norm(w, d);
+    }
+    if (system->problem->freeze_second) {
+      if (norm > 0) rf_la_scale(w, 1 / norm, d);
+    } else if (system->balanced[k]) {
+      if (norm > 0) rf_la_scale(w, sqrt(0.5) / norm, d);
+      a[k] = copysign(sqrt(0.5), a[k]);
+    } else {
+      double joint = hypot(norm, a[k]);
+      if (joint > 0) {
+        rf_la_scale(w, 1 / joint, d);
+        a[k] /= joint;
+        rho[k] += log(joint);
+      }
+    }
+  }
+}
+
+void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
+  rf_index n = system->n, d = system->d;
+  const RfSlide *slide = &system->slide[unit];
+  const double *X = system->problem->X;
+  /* sum_on c_i s_i x_i = -(projection of the unprojected field): the field is formed afresh, g may be
+   * projected */
+  for (rf_index z = 0; z < slide->n_on; z++) {
+    double sum = 0;
+    for (rf_index i = 0; i < n; i++) {
+      double factor = system->slope[unit * n + i] * system->c[i];
+      if (factor != 0) sum += factor * rf_la_dot(slide->pinv + z * d, X + i * d, d);
+    }
+    double c = system->c[slide->on[z]];
+    slopes[z] = c != 0 ? -sum / c : (sum > 0 ? -INFINITY : INFINITY);
+  }
+}
+
+void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho) {
+  rf_index d = system->d, units = system->units, u = system->unit_of[k];
+  if (u < 0) {
+    const double *rest = system->rest + k * (d + 2);
+    memcpy(w, rest, (size_t)d * sizeof(double));
+    *a = rest[d];
+    *rho = rest[d + 1];
+  } else {
+    memcpy(w, system->y + u * d, (size_t)d * sizeof(double));
+    *a = system->y[units * d + u];
+    *rho = system->y[units * (d + 1) + u] + system->offset[k];
+  }
+  if (system->flip[k] < 0) {
+    rf_la_scale(w, -1, d);
+    *a = -*a;
+  }
+}
