@@ -4,6 +4,7 @@
 #include "flow_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
@@ -224,7 +225,8 @@ static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, positive = 0;
   int8_t *sigma = system->sigma + k * n;
-  RfAlignField field = {system->problem->X, system->c, n, d, system->problem->leak};
+  RfAlignField field = {
+      .X = system->problem->X, .c = system->c, .n = n, .d = d, .leak = system->problem->leak};
   corner->n_on = 0;
   memset(corner->base, 0, (size_t)d * sizeof(double));
   for (rf_index i = 0; i < n; i++) {
@@ -285,8 +287,6 @@ static int by_unit(const void *left, const void *right) {
   if (a->unit != b->unit) return a->unit < b->unit ? -1 : 1;
   return a->sample < b->sample ? -1 : a->sample > b->sample;
 }
-
-#include <stdlib.h>
 
 RfStatus rf_events_apply(RfRun *run) {
   RfSystem *system = &run->system;

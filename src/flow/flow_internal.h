@@ -197,4 +197,7 @@ double rf_events_locate(RfRun *run, double h);
 RfStatus rf_events_apply(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
+/* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
+RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem);
+
 #endif

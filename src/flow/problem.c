@@ -1,0 +1,61 @@
+/* Problems: settings, names, and what makes no sense. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void rf_flow_settings_init(RfFlowSettings *settings) {
+  memset(settings, 0, sizeof *settings);
+  settings->check_direction = true;
+  settings->with_alignment = true;
+  settings->max_steps = 200000;
+}
+
+void rf_flow_checkpoint_free(RfFlowCheckpoint *checkpoint) {
+  if (!checkpoint) return;
+  rf_free(checkpoint->values);
+  memset(checkpoint, 0, sizeof *checkpoint);
+}
+
+const char *rf_flow_outcome_name(RfFlowOutcome outcome) {
+  static const char *const names[] = {"converged", "undecided",   "not-separated",
+                                      "branched",  "interrupted", "stopped"};
+  return names[outcome];
+}
+
+const char *rf_event_name(RfEventKind kind) {
+  static const char *const names[] = {"cross", "slide", "release", "die", "branch"};
+  return names[kind];
+}
+
+static bool all_finite(const double *x, rf_index n) {
+  for (rf_index i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem) {
+  const RfFlowStart *start = problem->start;
+  if (problem->n < 1 || problem->d < 1) return rf_fail(context, RF_ERR_USAGE, "the flow needs data");
+  if (!start || start->m < 1) return rf_fail(context, RF_ERR_USAGE, "the flow needs at least one neuron");
+  if (start->d != problem->d)
+    return rf_fail(context, RF_ERR_USAGE, "the network has dimension %lld, the data %lld",
+                   (long long)start->d, (long long)problem->d);
+  if (!(problem->leak >= 0 && problem->leak <= 1))
+    return rf_fail(context, RF_ERR_USAGE, "leak must lie in [0,1]");
+  if (!all_finite(problem->X, problem->n * problem->d))
+    return rf_fail(context, RF_ERR_USAGE, "data must be finite");
+  for (rf_index i = 0; i < problem->n; i++)
+    if (problem->y[i] != 1 && problem->y[i] != -1)
+      return rf_fail(context, RF_ERR_USAGE, "labels must be -1 or +1");
+  if (!problem->in_limit && !isfinite(problem->log_scale))
+    return rf_fail(context, RF_ERR_USAGE, "the initial scale must be positive and finite");
+  if (!all_finite(start->directions, start->m * (start->d + 1)))
+    return rf_fail(context, RF_ERR_USAGE, "initial weights must be finite");
+  for (rf_index k = 0; k < start->m; k++)
+    if (isnan(start->log_norms[k]) || start->log_norms[k] == INFINITY)
+      return rf_fail(context, RF_ERR_USAGE, "initial weights must be finite");
+  if (problem->freeze_second && problem->in_limit)
+    return rf_fail(context, RF_ERR_USAGE, "a frozen second layer has no limit of small initialisation");
+  return RF_OK;
+}
