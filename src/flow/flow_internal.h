@@ -92,6 +92,8 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
+/* merge.c: joins units that move together (fields of the system at y must be current). */
+RfStatus rf_system_merge(RfSystem *system, rf_index *merged);
 /* w, a (joint norm 1; frozen second layer: true a, unit w) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
@@ -172,7 +174,11 @@ typedef struct RfRun {
   bool branched; /* a branching point was met */
   int stuck;     /* events in a row without progress */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
-  double step_taken; /* length of the last step in tau */
+  double step_taken;   /* length of the last step in tau */
+  double escape_slack; /* growth must exceed the network's by this to count as an escape */
+  rf_index escapes;
+  double seconds_fit, seconds_infinity;
+  rf_index step_events; /* events applied since the caller last looked */
 } RfRun;
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
@@ -196,6 +202,75 @@ double rf_events_locate(RfRun *run, double h);
 /* Applies run->hits at system.y. */
 RfStatus rf_events_apply(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
+
+/* ---- polish.c: the KKT point near a state, exactly
+ * ---------------------------------------------------------------------------- */
+
+/* Units of one pattern and one sign of a, as the convex problem sees them. */
+typedef struct RfPolishGroup {
+  rf_index unit; /* one of its units: the pattern */
+  int sign;
+  double share;  /* of sum exp(2 rho), all groups adding up to 1 */
+  double weight; /* frozen second layer: sqrt of the sum of a_k^2; 1 otherwise */
+} RfPolishGroup;
+
+typedef struct RfPolish {
+  rf_index n_groups, n_units;
+  RfPolishGroup *groups;
+  rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
+  double *beta;       /* n_groups rows of d, at min margin 1 */
+  double *lambda;     /* n */
+  double *margins;    /* n, their minimum is 1 */
+  bool ok;            /* residual and every margin checked */
+  double residual;    /* largest entry of the stationarity equation */
+  double objective;   /* sum of |beta|, or with a frozen second layer half the sum of |beta|^2 */
+  double distance;    /* |theta/|theta| - limit|, theta the state it started from */
+} RfPolish;
+
+void rf_polish_free(RfPolish *polish);
+/* Groups with a share below share_min are left out at once; a group that vanishes in the solution is dropped
+ * and the rest solved again. ok = false when Newton's method does not reach a feasible KKT point. */
+RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min);
+
+/* A unit whose log-norm is below this does not influence any margin to 1e-14; with the scale frozen at
+ * margins of 1e6 a perturbation of 1e-8 is enough (it changes how fast the unit arrives, not where). */
+#define RF_SMALL_RHO        (-17.0)
+#define RF_SMALL_RHO_FROZEN (-9.0)
+
+/* ---- jump.c: waiting, computed
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Units so small that they do not influence the margins move alone under constant weights c, exactly. Moves
+ * all of them (small[u] != 0) to the first moment at which one of them, growing faster than main_rate, is
+ * about to matter; the others are at rest, or grow at main_rate with the scale frozen. escaped: whether there
+ * is such a unit; nothing moves otherwise. margin_of_escape: largest rate minus main_rate. Time is booked as
+ * dt = dclock / exp(log_S) unless log_S is NaN. */
+RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
+                     const uint8_t *small, double log_S, double rho_matters);
+
+/* ---- fit.c, infinity.c, driver
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to get there.
+ */
+RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why);
+/* One step, with the choice between the two methods, and tidying up after deaths. */
+RfStatus rf_fit_advance(RfRun *run);
+/* ln of the summed loss at the last rf_system_fields. */
+double rf_run_log_loss(const RfRun *run);
+/* On to infinity. */
+RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why);
+
+enum { RF_WHY_SIZE = 160 };
+
+/* ---- result.c
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
+
+RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
+/* limit->outcome and why are set; fills the rest. */
+RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
+double rf_net_distance(const RfNet *a, const RfNet *b);
 
 /* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem);

@@ -41,7 +41,8 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->problem = problem;
   run->settings = settings;
   run->tol = 0.1 * context->tol.ode;
-  run->tol_implicit = 10 * context->tol.ode;
+  run->tol_implicit = 100 * context->tol.ode;
+  run->escape_slack = 1e-7;
   RfStatus status = rf_system_new(context, &run->system, problem);
   if (!status) status = rf_run_resize(run);
   if (status) rf_run_free(run);
@@ -141,6 +142,7 @@ static RfStatus step_explicit(RfRun *run) {
     run->since_event = 0;
     run->stiff_count = 0;
     run->h = h;
+    run->step_events++;
     return rf_events_apply(run);
   }
   bool stiff = rf_explicit_stiff(method, system, h);
@@ -270,6 +272,7 @@ static RfStatus step_implicit(RfRun *run) {
   }
   run->since_event = 0;
   run->stuck = h > 1e-12 * fmax(1e-3, fabs(system->tau)) ? 0 : run->stuck + 1;
+  run->step_events++;
   return rf_events_apply(run);
 }
 

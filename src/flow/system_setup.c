@@ -220,7 +220,7 @@ RfStatus rf_system_compress(RfSystem *system) {
   memcpy(tail, system->y + old * d, (size_t)(2 * old) * sizeof(double));
   for (rf_index u = 0; u < old; u++) {
     moved[u] = system->dead[u] ? -1 : kept++;
-    if (system->dead[u]) rest_members(system, u);
+    if (system->dead[u] == 1) rest_members(system, u);
   }
   for (rf_index u = 0; u < old; u++) {
     rf_index to = moved[u];

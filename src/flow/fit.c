@@ -1,0 +1,168 @@
+/* From the start until every margin is large, or until it is clear that this will not happen. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
+
+double rf_run_log_loss(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double top = -INFINITY, sum = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    top = fmax(top, rf_loss_log_value(run->problem->loss, system->q[i]));
+  for (rf_index i = 0; i < system->n; i++)
+    sum += exp(rf_loss_log_value(run->problem->loss, system->q[i]) - top);
+  return top + log(sum);
+}
+
+/* -d ln L / dtau = |velocity|^2 / (S L) >= 0, at the last evaluation of the derivative. */
+static double dissipation(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, units = system->units;
+  double sum = 0;
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u]) continue;
+    const double *w = system->y + u * d, *g = system->g + u * d;
+    double a = system->y[units * d + u], rho = system->y[units * (d + 1) + u];
+    double gw = rf_la_dot(g, w, d), gg = rf_la_dot(g, g, d);
+    sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
+  }
+  return sum * exp(system->log_S - rf_run_log_loss(run));
+}
+
+static rf_index mark_small(const RfRun *run, uint8_t *small) {
+  const RfSystem *system = &run->system;
+  rf_index count = 0;
+  for (rf_index u = 0; u < system->units; u++) {
+    small[u] = !system->dead[u] && system->y[system->units * (system->d + 1) + u] < RF_SMALL_RHO - 3;
+    count += small[u];
+  }
+  return count;
+}
+
+/* At rest (the loss no longer falls): do small units still grow? If so they are carried to where they matter.
+ */
+static RfStatus leave_saddle(RfRun *run, bool *escaped) {
+  RfSystem *system = &run->system;
+  uint8_t *small = RF_NEW(uint8_t, system->units);
+  double *c = RF_NEW(double, system->n), excess;
+  RfStatus status = RF_OK;
+  *escaped = false;
+  if (!small || !c) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a saddle");
+  if (!status && mark_small(run, small) > 0 && !run->problem->freeze_second) {
+    rf_system_fields(system, system->y);
+    memcpy(c, system->c, (size_t)system->n * sizeof(double));
+    status = rf_run_jump(run, escaped, &excess, c, 0, small, system->log_S, RF_SMALL_RHO);
+    run->escapes += *escaped;
+  }
+  rf_free(small);
+  rf_free(c);
+  return status;
+}
+
+/* Every unit tiny: the alignment is exact until the first of them matters. */
+static RfStatus leave_origin(RfRun *run) {
+  const RfSystem *system = &run->system;
+  bool escaped;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= RF_SMALL_RHO - 3) return RF_OK;
+  if (run->problem->freeze_second) return RF_OK;
+  RfStatus status = leave_saddle(run, &escaped);
+  run->escapes = 0;
+  return status;
+}
+
+/* Drops dead units once they are a quarter of all. */
+static RfStatus tidy(RfRun *run) {
+  rf_index dead = 0, units = run->system.units;
+  for (rf_index u = 0; u < units; u++) dead += run->system.dead[u];
+  if (4 * dead < units || dead == 0) return RF_OK;
+  RfStatus status = rf_system_compress(&run->system);
+  return status ? status : rf_run_resize(run);
+}
+
+static bool nothing_moves(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) return false;
+  return true;
+}
+
+/* Below this sum of losses every sample is on its right side (one wrong sample alone costs loss(0)). */
+static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(run->problem->loss, 0); }
+
+RfStatus rf_fit_advance(RfRun *run) {
+  RfStatus status = rf_run_step(run);
+  if (status) return status;
+  if (run->stuck > 60)
+    return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
+  if (run->step_events > 0) status = tidy(run);
+  run->step_events = 0;
+  if (!run->implicit && run->stiff_count > 10 && run->since_event > 150) {
+    run->implicit = true;
+    run->fresh = false;
+  } else if (run->implicit && run->since_event == 0 && rf_system_q_min(&run->system) < q_switch) {
+    run->implicit = false; /* events are located best by the explicit method */
+    run->fresh = false;
+    run->stiff_count = 0;
+    run->h = fmin(run->h, 0.1);
+  }
+  return status;
+}
+
+static RfFlowOutcome say(RfFlowOutcome outcome, char *why, const char *text) {
+  snprintf(why, RF_WHY_SIZE, "%.150s", text);
+  return outcome;
+}
+
+RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
+  RfSystem *system = &run->system;
+  RfStatus status = rf_run_start(run);
+  *outcome = RF_FLOW_CONVERGED;
+  if (!status) status = tidy(run);
+  if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
+  double tau_event = system->tau;
+  for (rf_index steps = 0; !status; steps++) {
+    if (run->branched && run->settings->branches == RF_BRANCHES_STOP) {
+      *outcome = say(RF_FLOW_BRANCHED, why, "several continuations at a hyperplane");
+      return RF_OK;
+    }
+    if (nothing_moves(run)) {
+      *outcome = say(RF_FLOW_NOT_SEPARATED, why, "every neuron is dead or zero");
+      return RF_OK;
+    }
+    if (rf_context_stop(run->context)) {
+      *outcome = say(RF_FLOW_INTERRUPTED, why, "stopped by the caller");
+      return RF_OK;
+    }
+    if (steps > run->settings->max_steps) {
+      *outcome = say(RF_FLOW_UNDECIDED, why, "step limit before the data were separated");
+      return RF_OK;
+    }
+    status = rf_fit_advance(run);
+    if (status) break;
+    if (run->since_event == 0) tau_event = system->tau;
+    if (rf_system_q_min(system) >= q_switch) return RF_OK;
+    double log_loss = rf_run_log_loss(run);
+    if (steps % 8 != 7 || log_loss < log_separating_loss(run)) continue;
+    double still = dissipation(run) * fmax(1, system->tau - tau_event);
+    if (still > 1e-9 || run->since_event < 20) continue;
+    bool escaped;
+    status = leave_saddle(run, &escaped);
+    if (!status && !escaped) {
+      *outcome =
+          say(RF_FLOW_NOT_SEPARATED, why, "the loss has stopped falling with samples on the wrong side");
+      return RF_OK;
+    }
+    tau_event = system->tau;
+    run->implicit = false;
+    run->h = 0;
+  }
+  if (status == RF_ERR_NUMERIC) {
+    *outcome = say(RF_FLOW_UNDECIDED, why, run->context->error);
+    return RF_OK;
+  }
+  return status;
+}

@@ -1,0 +1,124 @@
+/* The whole way: alignment, fit, infinity, limit, and a second run at other settings that tells how far to
+ * trust it. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ln eps that stands for the limit eps -> 0: corrections are exp of minus this times a gap in growth rates,
+ * while log-norms keep ten digits behind the point. */
+static const double log_scale_limit = -1e6;
+
+static RfStatus status_of(RfFlowOutcome outcome) {
+  switch (outcome) {
+  case RF_FLOW_UNDECIDED: return RF_UNDECIDED;
+  case RF_FLOW_NOT_SEPARATED: return RF_NOT_SEPARABLE;
+  case RF_FLOW_BRANCHED: return RF_BRANCHED;
+  case RF_FLOW_INTERRUPTED: return RF_INTERRUPTED;
+  default: return RF_OK;
+  }
+}
+
+static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
+                         const RfFlowProblem *problem, const RfFlowSettings *settings, double loosen) {
+  double begin = rf_clock_seconds();
+  RfStatus status = rf_run_new(context, run, problem, settings);
+  if (status) return status;
+  run->recording = loosen == 1;
+  run->tol *= loosen;
+  run->tol_implicit *= loosen;
+  status = rf_fit(run, &limit->outcome, limit->why);
+  run->seconds_fit = rf_clock_seconds() - begin;
+  if (!status && limit->outcome == RF_FLOW_CONVERGED)
+    status = rf_infinity(run, polish, &limit->outcome, limit->why);
+  run->seconds_infinity = rf_clock_seconds() - begin - run->seconds_fit;
+  if (!status) status = rf_fill_limit(run, polish, limit);
+  return status;
+}
+
+static void limit_release(RfFlowLimit *limit) {
+  RfFlowResult shell;
+  memset(&shell, 0, sizeof shell);
+  shell.limit = *limit;
+  rf_flow_result_free(&shell);
+  memset(limit, 0, sizeof *limit);
+}
+
+/* |difference| of the limit directions at two tolerances; infinite when the second run ends elsewhere. */
+static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
+                               const RfFlowProblem *problem, const RfFlowSettings *settings) {
+  RfRun run;
+  RfPolish polish;
+  RfFlowLimit limit;
+  memset(&polish, 0, sizeof polish);
+  memset(&limit, 0, sizeof limit);
+  RfStatus status = run_once(context, &run, &polish, &limit, problem, settings, 30);
+  *error = NAN;
+  if (!status && limit.outcome == RF_FLOW_CONVERGED)
+    *error = rf_net_distance(&first->net, &limit.net);
+  else if (!status && limit.outcome != RF_FLOW_INTERRUPTED)
+    *error = 2;
+  limit_release(&limit);
+  rf_polish_free(&polish);
+  rf_run_free(&run);
+  return status;
+}
+
+static RfStatus finish(RfRun *run, RfFlowResult *result) {
+  rf_index steps_explicit = run->steps_explicit;
+  result->events = run->events, result->n_events = run->n_events;
+  run->events = NULL;
+  result->branched = run->branched;
+  result->monitors.steps_explicit = steps_explicit;
+  result->monitors.steps_implicit = run->steps_implicit;
+  result->monitors.evaluations = run->system.evaluations;
+  result->monitors.escapes = run->escapes;
+  result->monitors.seconds_fit = run->seconds_fit;
+  result->monitors.seconds_infinity = run->seconds_infinity;
+  result->log_t_end = run->system.log_t + (run->problem->mean ? log((double)run->system.n) : 0);
+  rf_system_fields(&run->system, run->system.y);
+  result->log_loss_end = rf_run_log_loss(run) - (run->problem->mean ? log((double)run->system.n) : 0);
+  RfStatus status = rf_run_net(run, &result->net_end, &result->log_norm_end);
+  result->limit.log_size = result->log_norm_end;
+  return status;
+}
+
+/* Times mean nothing once eps -> 0 stretches them: they are cleared. */
+static void clear_times(RfFlowResult *result) {
+  for (rf_index j = 0; j < result->n_events; j++) result->events[j].log_t = NAN;
+  for (rf_index j = 0; j < result->n_trace; j++) result->trace[j].log_t = NAN;
+  result->log_t_end = result->log_t_align = result->log_t_fit = NAN;
+}
+
+RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                     const RfFlowSettings *settings) {
+  RfRun run;
+  RfPolish polish;
+  RfFlowProblem own = *problem;
+  memset(result, 0, sizeof *result);
+  memset(&run, 0, sizeof run);
+  memset(&polish, 0, sizeof polish);
+  RfStatus status = rf_flow_check_problem(context, problem);
+  if (status) return status;
+  result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
+  if (problem->in_limit) own.log_scale = log_scale_limit;
+  if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
+  if (!status) status = run_once(context, &run, &polish, &result->limit, &own, settings, 1);
+  if (!status) status = finish(&run, result);
+  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED)
+    status = second_opinion(context, &result->limit.direction_error, &result->limit, &own, settings);
+  if (!status && result->limit.direction_error > 1e-3) {
+    result->limit.outcome = RF_FLOW_UNDECIDED;
+    snprintf(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
+             result->limit.direction_error);
+  }
+  if (!status && problem->in_limit) clear_times(result);
+  rf_polish_free(&polish);
+  rf_run_free(&run);
+  if (status < 0) {
+    rf_flow_result_free(result);
+    return status;
+  }
+  return status ? status : status_of(result->limit.outcome);
+}

@@ -1,0 +1,165 @@
+/* To t = infinity. The implicit method carries the margins to 1e6. The direction may still be far from its
+ * limit (errors like q^-1/2 and slower occur), so from there the scale is frozen: one constant mu is taken
+ * from every d rho/dtau, which leaves the direction's path as it is and lets kappa = integral of mu, the
+ * logarithm of the size gained, grow without stiffness. Every stretch ends with an attempt to polish. A KKT
+ * point is the flow's limit only when no vanishing unit would grow faster than the network under its
+ * multipliers (exact alignment with weights lambda_i y_i, in which the network's own rate is 1); one that
+ * would is carried to where it matters, and integration goes on. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double q_frozen = 1e6, q_slow = 1e4;
+
+/* Weighted mean of d rho/dtau + mu: the growth of the network. */
+static double growth_rate(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units, d = system->d;
+  double top = -INFINITY, sum = 0, weighted = 0;
+  rf_system_rhs(system, system->y, run->f);
+  const double *rho = system->y + units * (d + 1), *speed = run->f + units * (d + 1);
+  for (rf_index u = 0; u < units; u++)
+    if (!system->dead[u]) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u]) continue;
+    double size = exp(2 * (rho[u] - top));
+    sum += size, weighted += size * (speed[u] + system->mu);
+  }
+  return weighted / sum;
+}
+
+/* Shifts all log-norms so that q_min is back at its place. */
+static void recentre(RfRun *run, double q_aim) {
+  RfSystem *system = &run->system;
+  rf_system_fields(system, system->y);
+  double q = rf_system_q_min(system), power = run->problem->freeze_second ? 1 : 2;
+  if (!(q > 0) || (q > q_aim / 30 && q < q_aim * 30)) return;
+  double shift = log(q_aim / q) / power;
+  for (rf_index u = 0; u < system->units; u++) system->y[system->units * (system->d + 1) + u] += shift;
+  system->kappa -= shift;
+  rf_run_reset(run);
+}
+
+static RfStatus keep_going(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
+  *stop = true;
+  if (rf_context_stop(run->context)) {
+    *outcome = RF_FLOW_INTERRUPTED;
+    snprintf(why, RF_WHY_SIZE, "stopped by the caller");
+  } else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps) {
+    *outcome = RF_FLOW_UNDECIDED;
+    snprintf(why, RF_WHY_SIZE, "step limit on the way to infinity");
+  } else if (run->branched && run->settings->branches == RF_BRANCHES_STOP) {
+    *outcome = RF_FLOW_BRANCHED;
+    snprintf(why, RF_WHY_SIZE, "several continuations at a hyperplane");
+  } else {
+    *stop = false;
+  }
+  return RF_OK;
+}
+
+/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
+ */
+static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, double *excess) {
+  RfSystem *system = &run->system;
+  uint8_t *small = RF_NEW(uint8_t, system->units);
+  double *c = RF_NEW(double, system->n);
+  rf_index count = 0;
+  RfStatus status = RF_OK;
+  *escaped = false;
+  *excess = -INFINITY;
+  if (!small || !c) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the escape test");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    small[u] = polish->group_of[u] < 0 && !system->dead[u];
+    count += small[u];
+  }
+  for (rf_index i = 0; i < system->n && !status; i++) c[i] = polish->lambda[i] * run->problem->y[i];
+  if (!status && count > 0 && !run->problem->freeze_second)
+    status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
+  rf_free(small);
+  rf_free(c);
+  return status;
+}
+
+/* Frozen-scale stretch of a number of steps. */
+static RfStatus stretch(RfRun *run, rf_index steps, RfFlowOutcome *outcome, char *why, bool *stop) {
+  RfSystem *system = &run->system;
+  system->mu = 0;
+  system->mu = growth_rate(run);
+  rf_run_reset(run);
+  RfStatus status = RF_OK;
+  *stop = false;
+  for (rf_index s = 0; s < steps && !status && !*stop; s++) {
+    status = rf_fit_advance(run);
+    if (!status) status = keep_going(run, outcome, why, stop);
+  }
+  system->mu = 0;
+  return status;
+}
+
+static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+  double last = INFINITY, excess, tol = run->tol_implicit;
+  bool stop = false;
+  run->tol_implicit = 10 * tol;
+  *outcome = RF_FLOW_UNDECIDED;
+  RfStatus status = RF_OK;
+  for (int round = 0; round < 200 && !status && !stop; round++) {
+    recentre(run,
+             round < 2 ? q_frozen : q_slow); /* steps grow like 1/sqrt(q) where the direction still travels */
+    status = stretch(run, round < 2 ? 10 : 25, outcome, why, &stop);
+    if (status || stop) break;
+    rf_polish_free(polish);
+    status = rf_polish(run->context, polish, &run->system, 1e-9);
+    if (status) break;
+    if (!polish->ok) {
+      last = INFINITY;
+      continue;
+    }
+    bool settled = polish->distance < 1e-6 || (polish->distance < 1e-3 && polish->distance > 0.5 * last);
+    last = polish->distance;
+    if (!settled && round < 60) continue;
+    bool escaped;
+    status = escape_test(run, polish, &escaped, &excess);
+    if (status) break;
+    if (escaped) {
+      run->escapes++;
+      last = INFINITY;
+      run->h = 0;
+      continue;
+    }
+    if (polish->distance > 1e-2) continue;
+    *outcome = RF_FLOW_CONVERGED;
+    break;
+  }
+  run->tol_implicit = tol;
+  if (!status && !stop && *outcome == RF_FLOW_UNDECIDED)
+    snprintf(why, RF_WHY_SIZE,
+             polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
+  return status;
+}
+
+RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+  RfSystem *system = &run->system;
+  bool stop = false;
+  rf_index merged;
+  RfStatus status = rf_system_compress(system);
+  if (!status) rf_system_fields(system, system->y);
+  if (!status && !run->problem->freeze_second) status = rf_system_merge(system, &merged);
+  if (!status) status = rf_run_resize(run);
+  run->implicit = true;
+  run->h = fmin(run->h, 0.1);
+  while (!status && !stop) {
+    status = rf_fit_advance(run);
+    if (status) break;
+    if (rf_system_q_min(system) >= q_frozen) break;
+    status = keep_going(run, outcome, why, &stop);
+  }
+  if (!status && !stop) status = frozen(run, polish, outcome, why);
+  if (status == RF_ERR_NUMERIC) {
+    *outcome = RF_FLOW_UNDECIDED;
+    snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
+    return RF_OK;
+  }
+  return status;
+}

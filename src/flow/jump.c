@@ -1,0 +1,158 @@
+/* Waiting, computed instead of integrated. While the large units rest at a stationary point (or, with the
+ * scale frozen, grow along the limit direction), a unit too small to influence the margins sees constant
+ * weights and follows the closed form of the alignment. All small units are moved at once to the moment at
+ * which the first of them is about to matter. The start from a tiny scale is the case where every unit is
+ * small. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "align_internal.h"
+
+static void unit_direction(const RfSystem *system, rf_index u, double *v) {
+  memcpy(v, system->y + u * system->d, (size_t)system->d * sizeof(double));
+  v[system->d] = system->y[system->units * system->d + u];
+}
+
+static double *unit_rho(RfSystem *system, rf_index u) {
+  return &system->y[system->units * (system->d + 1) + u];
+}
+
+/* The clock at which unit u, followed to its end, reaches the size that matters; infinite when it never does.
+ */
+static double time_to_matter(const RfAlignNeuron *path, double main_rate, double start_rho,
+                             double rho_matters) {
+  if (start_rho >= rho_matters) return 0;
+  if (!(path->G > main_rate) || isnan(path->log_amplitude)) return INFINITY;
+  double joint = path->log_amplitude + 0.5 * log(2.0);
+  return fmax(0, (rho_matters - joint) / (path->G - main_rate));
+}
+
+typedef struct JumpEvent {
+  double clock;
+  rf_index unit, sample;
+  RfEventKind kind;
+} JumpEvent;
+
+static int by_clock(const void *left, const void *right) {
+  const JumpEvent *a = left, *b = right;
+  if (a->clock != b->clock) return a->clock < b->clock ? -1 : 1;
+  if (a->unit != b->unit) return a->unit < b->unit ? -1 : 1;
+  return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static double later(double log_t, double clock, double log_S) {
+  if (isnan(log_S) || !(clock > 0)) return log_t;
+  double step = log(clock) - log_S, top = fmax(log_t, step), low = fmin(log_t, step);
+  return low == -INFINITY ? top : top + log1p(exp(low - top));
+}
+
+static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t *small, double log_S) {
+  RfSystem *system = &run->system;
+  rf_index count = 0, at = 0;
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) count += paths[u].crossings[c].n_samples;
+  JumpEvent *list = RF_NEW(JumpEvent, count);
+  if (!list) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for events");
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) {
+      const RfCrossing *crossing = &paths[u].crossings[c];
+      for (rf_index s = 0; s < crossing->n_samples; s++)
+        list[at++] = (JumpEvent){crossing->t, u, crossing->samples[s],
+                                 crossing->kinds ? (RfEventKind)crossing->kinds[s] : RF_EVENT_CROSS};
+    }
+  qsort(list, (size_t)count, sizeof *list, by_clock);
+  double before = system->log_t;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < count && !status; j++) {
+    system->log_t = later(before, list[j].clock, log_S);
+    status = rf_events_log(run, list[j].unit, list[j].sample, list[j].kind);
+  }
+  system->log_t = before;
+  rf_free(list);
+  return status;
+}
+
+/* Puts the end of a path into the system. */
+static RfStatus store_path(RfRun *run, rf_index u, const RfAlignNeuron *path, double rho) {
+  RfSystem *system = &run->system;
+  rf_index d = system->d, n = system->n;
+  memcpy(system->y + u * d, path->direction, (size_t)d * sizeof(double));
+  system->y[system->units * d + u] = path->direction[d];
+  *unit_rho(system, u) = rho;
+  memcpy(system->sigma + u * n, path->sector, (size_t)n);
+  if (run->problem->leak == 1) memset(system->sigma + u * n, 1, (size_t)n);
+  return rf_system_refresh_unit(system, u);
+}
+
+static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
+                           double end) {
+  RfSystem *system = &run->system;
+  RfAlignPath *path = NULL;
+  double *v = RF_NEW(double, system->d + 1);
+  RfStatus status = v ? rf_align_path_new(run->context, &path, data)
+                      : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
+    unit_direction(system, u, v);
+    rf_align_neuron_free(&paths[u]);
+    if (!status)
+      status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
+                                    system->sigma + u * system->n, end);
+  }
+  rf_align_path_free(path);
+  rf_free(v);
+  return status;
+}
+
+static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double main_rate,
+                          const uint8_t *small, double log_S, double end) {
+  RfSystem *system = &run->system;
+  RfStatus status = follow_all(run, paths, data, small, end);
+  if (!status) status = log_paths(run, paths, small, log_S);
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    run->branched = run->branched || paths[u].branched;
+    status = store_path(run, u, &paths[u], paths[u].log_norm - main_rate * end);
+  }
+  if (status) return status;
+  system->log_t = later(system->log_t, end, log_S);
+  if (!isnan(log_S)) system->tau += end;
+  system->kappa += main_rate * end;
+  rf_system_normalise(system, system->y);
+  rf_run_reset(run);
+  run->since_event = 0;
+  run->stiff_count = 0;
+  return RF_OK;
+}
+
+RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
+                     const uint8_t *small, double log_S, double rho_matters) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units;
+  RfAlignField field = {
+      .X = system->problem->X, .c = c, .n = system->n, .d = system->d, .leak = run->problem->leak};
+  RfAlignData data = {0};
+  RfAlignNeuron *paths = RF_NEW(RfAlignNeuron, units);
+  RfStatus status = paths ? rf_align_data_new(run->context, &data, &field, units)
+                          : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  double end = INFINITY;
+  *escaped = false;
+  *rate_excess = -INFINITY;
+  if (!status) status = follow_all(run, paths, &data, small, INFINITY);
+  for (rf_index u = 0; u < units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    *rate_excess = fmax(*rate_excess, paths[u].G - main_rate);
+    if (!(paths[u].G > main_rate + run->escape_slack)) continue;
+    end = fmin(end, time_to_matter(&paths[u], main_rate, *unit_rho(system, u), rho_matters));
+  }
+  *escaped = isfinite(end);
+  if (!status && *escaped && end > 0) status = carry_out(run, paths, &data, main_rate, small, log_S, end);
+  for (rf_index u = 0; paths && u < units; u++) rf_align_neuron_free(&paths[u]);
+  rf_free(paths);
+  rf_align_data_free(&data);
+  return status;
+}

@@ -1,0 +1,240 @@
+/* From a run to what the caller reads: the limit network in the caller's order and signs, groups, margins,
+ * multipliers. */
+#include "flow_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void limit_free(RfFlowLimit *limit) {
+  for (rf_index g = 0; limit->groups && g < limit->n_groups; g++) {
+    rf_free(limit->groups[g].members);
+    rf_free(limit->groups[g].sector);
+    rf_free(limit->groups[g].beta);
+  }
+  rf_net_free(&limit->net);
+  rf_free(limit->margins);
+  rf_free(limit->support);
+  rf_free(limit->groups);
+  rf_free(limit->vanishing);
+  rf_free(limit->dead);
+  rf_free(limit->lambda);
+  memset(limit, 0, sizeof *limit);
+}
+
+void rf_flow_result_free(RfFlowResult *result) {
+  if (!result) return;
+  rf_alignment_free(&result->alignment);
+  rf_free(result->events);
+  rf_free(result->trace);
+  limit_free(&result->limit);
+  rf_net_free(&result->net_end);
+  rf_flow_checkpoint_free(&result->checkpoint);
+  memset(result, 0, sizeof *result);
+}
+
+/* ---- networks
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/* The state of all neurons scaled to |theta| = 1; log_norm receives ln |theta|. */
+RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, m = system->m;
+  RfStatus status = rf_net_new(run->context, net, m, d, run->problem->leak);
+  double *rho = RF_NEW(double, m), top = -INFINITY, sum = 0;
+  bool frozen = run->problem->freeze_second;
+  if (!status && !rho) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a network");
+  for (rf_index k = 0; k < m && !status; k++) {
+    rf_system_neuron(system, k, net->W + k * d, &net->a[k], &rho[k]);
+    top = fmax(top, rho[k]);
+    if (frozen && net->a[k] != 0) top = fmax(top, log(fabs(net->a[k])));
+  }
+  if (!isfinite(top)) top = 0;
+  for (rf_index k = 0; k < m && !status; k++) {
+    double size = exp(rho[k] - top);
+    rf_la_scale(net->W + k * d, size, d);
+    net->a[k] *= frozen ? exp(-top) : size;
+  }
+  if (!status) {
+    sum = sqrt(rf_net_norm2(net));
+    for (rf_index j = 0; j < m * d && sum > 0; j++) net->W[j] /= sum;
+    for (rf_index k = 0; k < m && sum > 0; k++) net->a[k] /= sum;
+    *log_norm = sum > 0 ? top + log(sum) : -INFINITY;
+  }
+  rf_free(rho);
+  if (status) rf_net_free(net);
+  return status;
+}
+
+/* The polished limit: w_k = split beta/sqrt|beta|, a_k = sign split sqrt|beta|, splits from the flow. */
+static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, m = system->m, units = system->units;
+  RfStatus status = rf_net_new(run->context, net, m, d, run->problem->leak);
+  if (status) return status;
+  double *total = RF_NEW(double, polish->n_groups), top = -INFINITY;
+  if (!total) {
+    rf_net_free(net);
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the limit");
+  }
+  const double *rho = system->y + units * (d + 1), *a = system->y + units * d;
+  for (rf_index u = 0; u < units; u++)
+    if (polish->group_of[u] >= 0) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < units; u++)
+    if (polish->group_of[u] >= 0) total[polish->group_of[u]] += exp(2 * (rho[u] - top));
+  for (rf_index k = 0; k < m; k++) {
+    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
+    if (g < 0) continue;
+    const double *beta = polish->beta + g * d;
+    double length = rf_la_norm(beta, d), split, size_w, size_a;
+    if (run->problem->freeze_second) { /* only W grows: a is 0 in the limit direction */
+      size_w = a[u] / polish->groups[g].weight * (a[u] > 0 ? 1 : -1);
+      size_a = 0;
+    } else {
+      split = exp(rho[u] + system->offset[k] - top) / sqrt(total[g]);
+      size_w = split / sqrt(length);
+      size_a = split * sqrt(length) * polish->groups[g].sign;
+    }
+    for (rf_index j = 0; j < d; j++) net->W[k * d + j] = system->flip[k] * size_w * beta[j];
+    net->a[k] = system->flip[k] * size_a;
+  }
+  double norm = sqrt(rf_net_norm2(net));
+  for (rf_index j = 0; j < m * d && norm > 0; j++) net->W[j] /= norm;
+  for (rf_index k = 0; k < m && norm > 0; k++) net->a[k] /= norm;
+  rf_free(total);
+  return RF_OK;
+}
+
+/* ---- lists
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+static RfStatus fill_groups(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  limit->groups = RF_NEW(RfFlowGroup, polish->n_groups);
+  rf_index *place = RF_NEW(rf_index, polish->n_groups);
+  RfStatus status = RF_OK;
+  if (!limit->groups || !place) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
+  for (rf_index g = 0; g < polish->n_groups && !status; g++) place[g] = -1;
+  for (rf_index k = 0; k < system->m && !status; k++) { /* groups in the order of their first member */
+    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
+    if (g < 0) continue;
+    if (place[g] < 0) {
+      RfFlowGroup *fresh = &limit->groups[limit->n_groups];
+      place[g] = limit->n_groups++;
+      fresh->members = RF_NEW(rf_index, system->m);
+      fresh->sector = RF_NEW(int8_t, n);
+      fresh->beta = rf_copy_doubles(polish->beta + g * d, d);
+      fresh->sign = polish->groups[g].sign;
+      if (!fresh->members || !fresh->sector || !fresh->beta) {
+        status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
+        break;
+      }
+      memcpy(fresh->sector, system->sigma + polish->groups[g].unit * n, (size_t)n);
+    }
+    RfFlowGroup *group = &limit->groups[place[g]];
+    group->members[group->n_members++] = k;
+  }
+  rf_free(place);
+  return status;
+}
+
+static RfStatus fill_rows(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
+  const RfSystem *system = &run->system;
+  limit->vanishing = RF_NEW(rf_index, system->m);
+  limit->dead = RF_NEW(rf_index, system->m);
+  if (!limit->vanishing || !limit->dead)
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for neurons");
+  for (rf_index k = 0; k < system->m; k++) {
+    rf_index u = system->unit_of[k];
+    bool dead = system->is_dead[k] || (u >= 0 && system->dead[u]);
+    if (dead)
+      limit->dead[limit->n_dead++] = k;
+    else if (polish && (u < 0 || polish->group_of[u] < 0))
+      limit->vanishing[limit->n_vanishing++] = k;
+  }
+  return RF_OK;
+}
+
+/* margins divided by their minimum, support, normalised margin, all recomputed from the network itself. */
+static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
+  const RfFlowProblem *problem = run->problem;
+  rf_index n = problem->n;
+  limit->margins = RF_NEW(double, n);
+  limit->support = RF_NEW(rf_index, n);
+  if (!limit->margins || !limit->support)
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for margins");
+  RfStatus status =
+      rf_net_margin(run->context, &limit->margin, limit->margins, &limit->net, problem->X, problem->y, n);
+  double least = INFINITY;
+  for (rf_index i = 0; i < n && !status; i++) least = fmin(least, limit->margins[i]);
+  for (rf_index i = 0; i < n && !status; i++) {
+    limit->margins[i] = least > 0 ? limit->margins[i] / least : NAN;
+    if (limit->margins[i] <= 1 + run->context->tol.tight) limit->support[limit->n_support++] = i;
+  }
+  return status;
+}
+
+/* stationarity = |theta - sum lambda h|/|theta| with the slopes of each group (projected where it slides);
+ * complementarity = 2/|theta|^2 sum lambda (q-1); both at min margin 1. */
+static RfStatus fill_kkt(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double *field = RF_NEW(double, d), residual = 0, norm2 = 0, gap = 0;
+  limit->lambda = rf_copy_doubles(polish->lambda, n);
+  if (!field || !limit->lambda) {
+    rf_free(field);
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for multipliers");
+  }
+  bool frozen = run->problem->freeze_second;
+  for (rf_index g = 0; g < polish->n_groups; g++) {
+    const double *beta = polish->beta + g * d;
+    const RfSlide *slide = &system->slide[polish->groups[g].unit];
+    double length = rf_la_norm(beta, d), along = 0;
+    memset(field, 0, (size_t)d * sizeof(double));
+    for (rf_index i = 0; i < n; i++) {
+      double factor = polish->lambda[i] * run->problem->y[i] * system->slope[polish->groups[g].unit * n + i];
+      if (factor != 0) rf_la_axpy(field, factor * polish->groups[g].sign, system->problem->X + i * d, d);
+    }
+    for (rf_index r = 0; r < slide->rank; r++)
+      rf_la_axpy(field, -rf_la_dot(slide->basis + r * d, field, d), slide->basis + r * d, d);
+    along = rf_la_dot(field, beta, d);
+    for (rf_index j = 0; j < d; j++) {
+      double difference = frozen ? beta[j] - polish->groups[g].weight * field[j]
+                                 : beta[j] / sqrt(length) - sqrt(length) * field[j];
+      residual += difference * difference;
+    }
+    if (!frozen) residual += (sqrt(length) - along / sqrt(length)) * (sqrt(length) - along / sqrt(length));
+    norm2 += frozen ? length * length : 2 * length;
+  }
+  for (rf_index i = 0; i < n; i++) gap += polish->lambda[i] * (polish->margins[i] - 1);
+  limit->stationarity = sqrt(residual / norm2);
+  limit->complementarity = fmax(0, 2 / norm2 * gap);
+  rf_free(field);
+  return RF_OK;
+}
+
+RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
+  bool converged = limit->outcome == RF_FLOW_CONVERGED;
+  limit->stationarity = limit->complementarity = limit->direction_error = NAN;
+  RfStatus status =
+      converged ? limit_net(run, polish, &limit->net) : rf_run_net(run, &limit->net, &limit->log_size);
+  if (!status) status = fill_rows(run, converged ? polish : NULL, limit);
+  if (!status) status = fill_margins(run, limit);
+  if (!status && converged) status = fill_groups(run, polish, limit);
+  if (!status && converged) status = fill_kkt(run, polish, limit);
+  if (!status && !limit->lambda) {
+    limit->lambda = RF_NEW(double, run->problem->n);
+    if (!limit->lambda) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for multipliers");
+  }
+  return status;
+}
+
+double rf_net_distance(const RfNet *a, const RfNet *b) {
+  double sum = 0;
+  for (rf_index j = 0; j < a->m * a->d; j++) sum += (a->W[j] - b->W[j]) * (a->W[j] - b->W[j]);
+  for (rf_index k = 0; k < a->m; k++) sum += (a->a[k] - b->a[k]) * (a->a[k] - b->a[k]);
+  return sqrt(sum);
+}
