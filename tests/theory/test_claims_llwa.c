@@ -136,7 +136,7 @@ static void llwa_31_random(void **state) {
   RfRandom random;
   rf_random_init(&random, 31, 0);
   rf_index second = 0, first = 0, neither = 0;
-  for (rf_index k = 0; k < rf_test_iterations(60); k++) {
+  for (rf_index k = 0; k < 60 || k < rf_test_iterations(60); k++) {
     char spec[80];
     int n = 3 + (int)rf_random_below(&random, 8), d = 2 + (int)rf_random_below(&random, 3);
     snprintf(spec, sizeof spec, "gen:DS-SEP(%d,%d,%d)", n, d, (int)k);
