@@ -79,8 +79,11 @@ static const RfGenerator generators[] = {
      KEYS({"n", "40", "samples, rings by turns"}, {"inner", "1", "radius of the positives"},
           {"outer", "2", "radius of the negatives"}, {"noise", "0", "standard deviation of the radius"},
           SEED)},
-    {"digits", "DS-DIG", "MMV sec. 4", "two digit classes: load the idx files, the message says how",
-     KEYS({"a", "0", "negative digit"}, {"b", "1", "positive digit"})},
+    {"digits", "DS-DIG", "MMV sec. 4", "two classes of the 28x28 digit files, pixels/255, centred",
+     KEYS({"a", "0", "negative digit"}, {"b", "1", "positive digit"},
+          {"dir", "../shared/data/mnist",
+           "folder of train-images-idx3-ubyte and train-labels-idx1-ubyte, .gz or not"},
+          {"center", "1", "0 leaves the pixels in [0,1]"})},
 };
 
 static const struct {
@@ -153,7 +156,9 @@ static const struct {
     {NULL, "eps", POSITIVE, 0, 1e100},
     {NULL, "inner", POSITIVE, 0, 1e100},
     {NULL, "outer", POSITIVE, 0, 1e100},
+    {NULL, "center", COUNT, 0, 1},
     {NULL, "base", TEXT, 0, 0},
+    {NULL, "dir", TEXT, 0, 0},
     {NULL, "seed", RANDOM_SEED, 0, 0},
 };
 
@@ -224,7 +229,8 @@ static RfStatus set_value(RfContext *context, RfValues *values, rf_index k, cons
 static RfStatus set_defaults(RfContext *context, RfValues *values) {
   for (rf_index k = 0; k < values->generator->n_keys; k++) {
     const RfGeneratorKey *key = &values->generator->keys[k];
-    bool word = strcmp(key->name, "base") != 0 && !(*key->default_value >= '0' && *key->default_value <= '9');
+    bool text = strcmp(key->name, "base") == 0 || strcmp(key->name, "dir") == 0;
+    bool word = !text && !(*key->default_value >= '0' && *key->default_value <= '9');
     RfStatus status = word ? RF_OK : set_value(context, values, k, key->default_value);
     if (status) return status;
   }
@@ -439,27 +445,31 @@ static RfStatus build(RfContext *context, RfDraft *draft, const RfValues *values
   for (size_t b = 0; b < sizeof builders / sizeof *builders; b++)
     if (strcmp(builders[b].name, values->generator->name) == 0)
       return builders[b].build(context, draft, values);
-  rf_index a = rf_value_count(values, "a"), b = rf_value_count(values, "b");
-  return rf_fail(context, RF_ERR_USAGE,
-                 "gen:digits stands for image files, load them: train-images-idx3-ubyte.gz --labels "
-                 "train-labels-idx1-ubyte.gz --classes %lld,%lld --divide 255 --center",
-                 (long long)a, (long long)b);
+  return rf_fail(context, RF_ERR_INTERNAL, "generator %s has no builder", values->generator->name);
 }
 
-RfStatus rf_data_generate(RfContext *context, RfDataset *dataset, const char *spec) {
-  RfValues values = {0};
+static RfStatus make(RfContext *context, RfDataset *dataset, const RfValues *values, double divisor,
+                     const char *spec) {
+  if (strcmp(values->generator->name, "digits") == 0)
+    return rf_generate_digits(context, dataset, values, divisor, spec);
   RfDraft draft = {0};
-  double divisor = 1;
-  memset(dataset, 0, sizeof *dataset);
-  char *text = rf_copy_text(strncmp(spec, "gen:", 4) == 0 ? spec + 4 : spec);
-  RfStatus status = text ? read_spec(context, &values, &divisor, text)
-                         : rf_fail(context, RF_ERR_MEMORY, "out of memory for a generator's name");
-  if (!status) status = build(context, &draft, &values);
+  RfStatus status = build(context, &draft, values);
   if (!status) {
     divide(&draft, divisor);
     status = finish(context, dataset, &draft, spec);
   }
   rf_draft_free(&draft);
+  return status;
+}
+
+RfStatus rf_data_generate(RfContext *context, RfDataset *dataset, const char *spec) {
+  RfValues values = {0};
+  double divisor = 1;
+  memset(dataset, 0, sizeof *dataset);
+  char *text = rf_copy_text(strncmp(spec, "gen:", 4) == 0 ? spec + 4 : spec);
+  RfStatus status = text ? read_spec(context, &values, &divisor, text)
+                         : rf_fail(context, RF_ERR_MEMORY, "out of memory for a generator's name");
+  if (!status) status = make(context, dataset, &values, divisor, spec);
   rf_free(text);
   return status;
 }

@@ -70,4 +70,8 @@ RfStatus rf_build_shifted(RfContext *context, RfDraft *draft, const RfValues *va
 RfStatus rf_build_teacher(RfContext *context, RfDraft *draft, const RfValues *values);
 RfStatus rf_build_rings(RfContext *context, RfDraft *draft, const RfValues *values);
 
+/* generate_digits.c: the one set that lives in files */
+RfStatus rf_generate_digits(RfContext *context, RfDataset *dataset, const RfValues *values, double divisor,
+                            const char *spec);
+
 #endif

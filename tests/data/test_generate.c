@@ -516,7 +516,9 @@ static void usage_errors(void **state) {
       {"gen:multiclass-orthant,K=7,d=6", "d must be at least K"},
       {"gen:gaussian,classes=1", "classes must lie in [2,"},
       {"gen:symmetric,h=1", "h must lie in [2,"},
-      {"gen:DS-DIG(0,1)", "--classes 0,1"},
+      {"gen:DS-DIG(1,1)", "a and b must differ"},
+      {"gen:DS-DIG(1,10)", "b must lie in [0,9]"},
+      {"gen:digits/max", "must be a number"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     RfDataset data;
@@ -551,6 +553,35 @@ static void through_the_loader(void **state) {
   assert_null(data.X);
 }
 
+/* DS-DIG(0,1) from the reference files, and a clear word when they are missing. */
+static void digit_files(void **state) {
+  (void)state;
+  RfDataset data;
+  assert_int_equal(rf_data_generate(&context, &data, "gen:digits,dir=/nowhere"), RF_ERR_IO);
+  assert_non_null(strstr(context.error, "dir="));
+  assert_null(data.X);
+  char spec[400];
+  snprintf(spec, sizeof spec, "gen:DS-DIG(0,1),dir=%s/data/mnist", rf_test_shared());
+  data = make(spec);
+  assert_int_equal(data.n, 12665);
+  assert_int_equal(data.d, 784);
+  assert_string_equal(data.class_names[1], "1");
+  double least = INFINITY, largest = 0, sum[2] = {0, 0}, total = 0;
+  for (rf_index i = 0; i < data.n; i++)
+    least = fmin(least, dot(&data, i, i)), largest = fmax(largest, dot(&data, i, i));
+  for (rf_index j = 0; j < 784; j++) {
+    double column[2] = {0, 0};
+    for (rf_index i = 0; i < data.n; i++) column[data.y[i] > 0] += data.X[i * 784 + j];
+    sum[0] += column[0] * column[0], sum[1] += column[1] * column[1];
+    total += (column[0] + column[1]) * (column[0] + column[1]);
+  }
+  assert_close(sqrt(largest), 12.55, 0.005);
+  assert_close(sqrt(least), 5.01, 0.005);
+  assert_close(sqrt(sum[1]) / 12665, 1.8827, 5e-5);
+  assert_true(sqrt(total) <= 1e-12 * sqrt(sum[1])); /* x+ + x- = 0 to rounding */
+  rf_dataset_free(&data);
+}
+
 static void stops_when_asked(void **state) {
   (void)state;
   int cancel = 1;
@@ -575,6 +606,7 @@ int main(void) {
       cmocka_unit_test_setup(usage_errors, setup),
       cmocka_unit_test_setup(stops_when_asked, setup),
       cmocka_unit_test_setup(through_the_loader, setup),
+      cmocka_unit_test_setup(digit_files, setup),
   };
   return cmocka_run_group_tests_name("data/generate", tests, NULL, NULL);
 }
