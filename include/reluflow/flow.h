@@ -12,6 +12,7 @@
 #define RELUFLOW_FLOW_H
 
 #include "reluflow/core.h"
+#include "reluflow/layers.h"
 #include "reluflow/net.h"
 
 #ifdef __cplusplus
@@ -122,17 +123,18 @@ typedef struct RfAlignNeuron {
   double t_last;  /* time of the last crossing, 0 without one */
   rf_index n_crossings;
   RfCrossing *crossings;
-  double G;             /* final growth rate |g|, 0 when dead or stuck */
-  double log_amplitude; /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
-  rf_index *crossed;    /* the samples of all crossings, one after the other */
-  bool branched;        /* met a point with several continuations (followed the first) */
-  double t_branch;      /* time of the first such point, NaN without one */
-  rf_index n_options;   /* continuations at that point, 0 without one */
-  int8_t *options;      /* n_options rows of n signs to start with, 0 = sliding; the first was followed */
+  double G;                 /* final growth rate |g|, 0 when dead or stuck */
+  double log_amplitude;     /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
+  rf_index *crossed;        /* the samples of all crossings, one after the other */
+  bool branched;            /* met a point with several continuations (followed the first) */
+  double t_branch;          /* time of the first such point, NaN without one */
+  rf_index n_options;       /* continuations at that point, 0 without one */
+  int8_t *options;          /* n_options rows of n signs to start with, 0 = sliding; the first was followed */
   bool options_complete;    /* false: so many hyperplanes met that not every continuation was looked for */
-  double *branch_direction; /* d+1, the state there: follow option j with rf_align_neuron(..., options + j*n, ...) */
+  double *branch_direction; /* d+1, the state there: follow option j with rf_align_neuron(..., options + j*n,
+                               ...) */
   double branch_log_norm;
-  rf_index n_slides;    /* hyperplanes entered as slides */
+  rf_index n_slides; /* hyperplanes entered as slides */
   /* state at min(t_end, last event): unit joint vector and log-norm, without ln eps */
   double t_state;
   double *direction; /* d+1 */
@@ -255,6 +257,46 @@ RF_API void rf_flow_result_free(RfFlowResult *result);
  * RF_INTERRUPTED (all with a filled result), or a failure (result zeroed). */
 RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings);
+
+/* ---- layered networks -----------------------------------------------------------------------------------
+ */
+
+/* Gradient flow of a layered network with one output, advanced piece by piece: in time t, in the late clock
+ * dtau = S dt until the smoothed margin reaches a value, or with the scale frozen. An embedded Runge-Kutta
+ * method of order 5(4) whose error control carries it across kinks; phi'(0) = leak. A trajectory that keeps
+ * sliding on a kink exhausts the step limit and ends as RF_UNDECIDED. */
+typedef struct RfLayeredFlow {
+  RfLayeredNet net; /* current weights; the direction only, at norm 1, once the scale is frozen */
+  rf_index n;
+  RfLoss loss;
+  double log_t; /* ln t, -infinity at t = 0 (to about 1e-6 in the late clock); NaN once the scale is frozen */
+  double log_loss; /* ln of the summed loss */
+  double smargin;  /* loss^{-1}(L): smoothed margin */
+  double min_q;    /* smallest y_i f(x_i) */
+  double norm;     /* |theta| (of the state, also when frozen) */
+  double kappa;    /* growth of ln |theta| since the scale was frozen; 0 before */
+  double
+      drift; /* largest change of |u^(l)|^2 - |u^(l+1)|^2 over neighbouring layers, relative to |theta|^2 */
+  rf_index steps, rejected;
+  rf_index
+      max_steps; /* per call                                                                      2000000 */
+  double tolerance; /* relative, per step context->tol.ode */
+  struct RfLayeredFlowWork *work;
+} RfLayeredFlow;
+
+/* X and y are borrowed and must outlive the flow; net is copied. */
+RF_API RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLayeredNet *net,
+                                    const double *X, const double *y, rf_index n, RfLoss loss);
+RF_API void rf_layered_flow_free(RfLayeredFlow *flow);
+/* Each returns RF_OK when the mark is reached, RF_UNDECIDED at the step limit, RF_INTERRUPTED, or a failure.
+ * to_time: t (summed loss). to_loss: L <= loss. to_smargin: smoothed margin >= value (RF_NOT_SEPARABLE when
+ * the loss has stopped falling before). */
+RF_API RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t);
+RF_API RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin);
+/* Freezes the scale where it stands (call it after to_smargin; the sharper the margin, the closer) and lets
+ * ln |theta| grow by kappa more: dphi/dkappa = v/mu - phi with v = sum_i p_i y_i df_i, p the softmax weights
+ * at the frozen scale. Reads limits to about ln(n)/smargin. Needs a homogeneous network. */
+RF_API RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa);
 
 #ifdef __cplusplus
 }
