@@ -48,15 +48,15 @@ void rf_align_segment_state(const RfAlignSegment *segment, double dt, double *ph
  * on the stable manifold (K = 0, phi < 0). */
 void rf_align_segment_growth(const RfAlignSegment *segment, double *rate, double *log_amplitude);
 
-/* ---- align_path.c ----------------------------------------------------------------------------------------
- */
+/* ---- align_state.c: data shared by neurons, and the state of one
+ * ------------------------------------------- */
 
 /* What all neurons of one field share. */
 typedef struct RfAlignData {
   const RfAlignField *field;
   double *norms; /* n: |x_i| */
   double *slack; /* n: |g.x_i| up to this is rounding */
-  double *gram;  /* n x n inner products, or NULL: rows are computed when needed */
+  double *gram;  /* n x n inner products, or NULL: computed when needed */
   double weight; /* sum |c_i| |x_i|, the largest |g| */
 } RfAlignData;
 
@@ -64,10 +64,78 @@ void rf_align_data_free(RfAlignData *data);
 /* uses: about how many neurons will be followed; many make the Gram matrix worth its cost. */
 RfStatus rf_align_data_new(RfContext *context, RfAlignData *data, const RfAlignField *field, rf_index uses);
 
-/* Memory of one worker, reusable for any number of neurons of the same field. */
-typedef struct RfAlignPath RfAlignPath;
+/* The samples that can be reached from w0 while w - w0 = s tau g0 + e with tau <= reach and |e| <= drift. */
+typedef struct RfAlignWindow {
+  rf_index count;
+  rf_index *index;             /* count samples, ascending */
+  rf_index *place;             /* n: position of a sample in index, -1 outside */
+  double *h, *b;               /* count: w.x_i, g.x_i; exactly 0 on hyperplanes */
+  double *side, *slack, *zero; /* count: copies of side and slack; zero = tol |x_i| */
+  double *w0, *g0, G0;         /* d; where it was opened, and |g0| */
+  double reach, drift;
+  rf_index events;         /* crossings since it was opened */
+  double next_reach, bend; /* learned: reach (relative to |w|/G) and drift/(reach G) for the next one */
+} RfAlignWindow;
+
+/* One neuron on its way; also the memory of one worker, reusable for any number of neurons of the same field.
+ */
+typedef struct RfAlignPath {
+  const RfAlignData *data;
+  double *w, a, balance; /* d; a; a^2-|w|^2 */
+  double log_norm, t;
+  int sign;           /* of a, or of its growth where a = 0 */
+  double *side;       /* n: -1, 0, +1 */
+  rf_index n_active;  /* samples with side > 0 */
+  rf_index *on, n_on; /* hyperplanes the neuron slides on, ascending */
+  double *base;       /* d: sum of c_i s_i x_i over the samples off `on` */
+  double *g, G;       /* d */
+  double *unit;       /* d: g/G */
+  RfAlignWindow window;
+  double *full_h, *full_b; /* n: scratch */
+  double *frame;           /* d x d: orthonormal basis of the rows slid on */
+  rf_index rank;           /* its size */
+  rf_index *hits, n_hits;  /* samples reached together, ascending */
+  rf_index room_crossings, room_crossed, n_crossed;
+  RfAlignOptions options;
+} RfAlignPath;
+
 void rf_align_path_free(RfAlignPath *path);
 RfStatus rf_align_path_new(RfContext *context, RfAlignPath **path, const RfAlignData *data);
+
+double rf_align_slope(const RfAlignPath *path, rf_index i);
+void rf_align_set_side(RfAlignPath *path, rf_index i, double side);
+void rf_align_set_field(RfAlignPath *path, const double *g);
+/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count. */
+void rf_align_fresh_base(RfAlignPath *path);
+/* Brings the joint norm back to about 1 by a power of two. */
+void rf_align_rescale(RfAlignPath *path);
+
+/* ---- align_window.c: the next hyperplane ------------------------------------------------------------------
+ */
+
+/* Opens a window here and returns the length tau of the way to the first hyperplane, -1 for none. */
+double rf_align_window_open(RfContext *context, RfAlignPath *path);
+/* The same from the open window; opens a new one when this one ends first. */
+double rf_align_next_hit(RfContext *context, RfAlignPath *path, rf_index *first);
+/* Moves w along the field by tau; collects `first` (unless negative) and all that reach their hyperplanes
+ * with it. */
+void rf_align_move(RfAlignPath *path, double tau, rf_index first);
+/* g changed by jump times row i. */
+void rf_align_window_kick(RfAlignPath *path, rf_index i, double jump);
+/* g changed altogether, and w may have been put back on its face. */
+void rf_align_window_refresh(RfAlignPath *path);
+
+/* ---- align_turn.c: on hyperplanes
+ * --------------------------------------------------------------------------- */
+
+/* Decides where the neuron goes from the hyperplanes in on[0..n_on) (sides 0, not in base). */
+RfStatus rf_align_turn(RfContext *context, RfAlignPath *path, RfAlignNeuron *out);
+/* Decides for hits[0..n_hits), together with what it slides on. */
+RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron *out);
+
+/* ---- align_path.c -----------------------------------------------------------------------------------------
+ */
+
 /* As rf_align_neuron. */
 RfStatus rf_align_path_follow(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
                               const double *direction, double log_norm, const int8_t *sector, double t_end);

@@ -11,279 +11,6 @@
 
 #include "reluflow/la.h"
 
-enum { RESYNC_EVERY = 64, GRAM_LIMIT = 2048 };
-
-struct RfAlignPath {
-  const RfAlignData *data;
-  /* state */
-  double *w, a, balance; /* d; a; a^2-|w|^2 */
-  double log_norm, t;
-  double *side;       /* n: -1, 0, +1 as numbers for the ratio test */
-  rf_index n_active;  /* samples with side > 0 */
-  rf_index *on, n_on; /* hyperplanes the neuron slides on, ascending */
-  int sign;           /* of a, or of its growth where a = 0 */
-  /* field */
-  double *base;  /* d: contribution of the samples off `on` */
-  double *g, G;  /* d */
-  double *h, *b; /* n: X w, X g; h = 0 exactly on hyperplanes */
-  /* bookkeeping */
-  double *row;          /* n: scratch, one row of the Gram matrix */
-  double *frame, *unit; /* d x d and d: orthonormal basis of the rows slid on */
-  rf_index rank;        /* its size */
-  rf_index *hits, n_hits;
-  rf_index since_sync;
-  double sync_G, sync_w; /* largest |g|, |w| since the last fresh computation */
-  rf_index room_crossings, room_crossed, n_crossed;
-  RfAlignOptions options;
-};
-
-/* ---- shared data
- * ----------------------------------------------------------------------------------------------- */
-
-void rf_align_data_free(RfAlignData *data) {
-  rf_free(data->norms);
-  rf_free(data->slack);
-  rf_free(data->gram);
-  memset(data, 0, sizeof *data);
-}
-
-RfStatus rf_align_data_new(RfContext *context, RfAlignData *data, const RfAlignField *field, rf_index uses) {
-  rf_index n = field->n, d = field->d;
-  memset(data, 0, sizeof *data);
-  data->field = field;
-  data->norms = RF_NEW(double, n);
-  data->slack = RF_NEW(double, n);
-  bool gram = n <= GRAM_LIMIT && uses > n / 16;
-  if (gram) data->gram = RF_NEW(double, n *n);
-  if (!data->norms || !data->slack || (gram && !data->gram)) {
-    rf_align_data_free(data);
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  }
-  for (rf_index i = 0; i < n; i++) {
-    data->norms[i] = rf_la_norm(field->X + i * d, d);
-    data->weight += fabs(field->c[i]) * data->norms[i];
-  }
-  for (rf_index i = 0; i < n; i++) data->slack[i] = 10 * context->tol.solver * data->weight * data->norms[i];
-  if (gram && n > 0) rf_la_gram(data->gram, field->X, n, d);
-  return RF_OK;
-}
-
-void rf_align_path_free(RfAlignPath *path) {
-  if (!path) return;
-  rf_free(path->w);
-  rf_free(path->on);
-  rf_align_options_free(&path->options);
-  rf_free(path);
-}
-
-RfStatus rf_align_path_new(RfContext *context, RfAlignPath **out, const RfAlignData *data) {
-  rf_index n = data->field->n, d = data->field->d;
-  RfAlignPath *path = *out = RF_NEW(RfAlignPath, 1);
-  if (!path) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  path->data = data;
-  path->w = RF_NEW(double, 4 * d + d * d + 4 * n);
-  path->on = RF_NEW(rf_index, 2 * n);
-  if (!path->w || !path->on) {
-    rf_align_path_free(path);
-    *out = NULL;
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  }
-  path->base = path->w + d, path->g = path->base + d, path->unit = path->g + d, path->frame = path->unit + d;
-  path->side = path->frame + d * d, path->h = path->side + n, path->b = path->h + n, path->row = path->b + n;
-  path->hits = path->on + n;
-  return RF_OK;
-}
-
-/* ---- state
- * ------------------------------------------------------------------------------------------------------- */
-
-static double slope_of(const RfAlignPath *path, rf_index i) {
-  return path->side[i] > 0 ? 1 : path->data->field->leak;
-}
-
-static const double *gram_row(RfAlignPath *path, rf_index i) {
-  const RfAlignField *field = path->data->field;
-  if (path->data->gram) return path->data->gram + i * field->n;
-  rf_la_apply(path->row, field->X, field->X + i * field->d, field->n, field->d, field->d);
-  return path->row;
-}
-
-static void set_side(RfAlignPath *path, rf_index i, double side) {
-  path->n_active += (side > 0) - (path->side[i] > 0);
-  path->side[i] = side;
-}
-
-/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count. */
-static void fresh_base(RfAlignPath *path) {
-  const RfAlignField *field = path->data->field;
-  for (rf_index i = 0; i < field->n; i++)
-    path->row[i] = path->side[i] == 0 ? 0 : field->c[i] * slope_of(path, i);
-  rf_la_combine(path->base, field->X, path->row, field->n, field->d, field->d);
-}
-
-static void fresh_h(RfAlignPath *path) {
-  const RfAlignField *field = path->data->field;
-  rf_la_apply(path->h, field->X, path->w, field->n, field->d, field->d);
-  for (rf_index i = 0; i < field->n; i++)
-    if (path->side[i] == 0) path->h[i] = 0;
-}
-
-static void fresh_b(RfAlignPath *path) {
-  const RfAlignField *field = path->data->field;
-  rf_la_apply(path->b, field->X, path->g, field->n, field->d, field->d);
-  for (rf_index k = 0; k < path->n_on; k++) path->b[path->on[k]] = 0;
-}
-
-static void set_field(RfAlignPath *path, const double *g) {
-  if (g != path->g && path->data->field->d > 0)
-    memcpy(path->g, g, (size_t)path->data->field->d * sizeof(double));
-  path->G = rf_la_norm(path->g, path->data->field->d);
-}
-
-/* Brings the joint norm back to [1/4, 4] by a power of two. */
-static void rescale(RfAlignPath *path) {
-  rf_index n = path->data->field->n, d = path->data->field->d;
-  double norm = hypot(rf_la_norm(path->w, d), path->a);
-  if ((norm >= 0.25 && norm <= 4) || !(norm > 0)) return;
-  int exponent;
-  frexp(norm, &exponent);
-  double factor = ldexp(1, -exponent);
-  rf_la_scale(path->w, factor, d);
-  rf_la_scale(path->h, factor, n);
-  path->a *= factor;
-  path->balance *= factor * factor;
-  path->sync_w *= factor;
-  path->log_norm += exponent * log(2);
-}
-
-/* ---- hyperplanes
- * --------------------------------------------------------------------------------------------------- */
-
-/* Orthonormal frame of the rows slid on; w is put exactly on the face, and exactly on the ray when the face
- * is one. */
-static void settle_on_face(RfAlignPath *path) {
-  const RfAlignField *field = path->data->field;
-  rf_index d = field->d;
-  path->rank = 0;
-  for (rf_index k = 0; k < path->n_on && path->rank < d; k++) {
-    rf_index i = path->on[k];
-    double *e = path->frame + path->rank * d;
-    memcpy(e, field->X + i * d, (size_t)d * sizeof(double));
-    for (int pass = 0; pass < 2; pass++)
-      for (rf_index r = 0; r < path->rank; r++)
-        rf_la_axpy(e, -rf_la_dot(e, path->frame + r * d, d), path->frame + r * d, d);
-    double left = rf_la_norm(e, d);
-    if (left <= 1e-10 * path->data->norms[i]) continue;
-    rf_la_scale(e, 1 / left, d);
-    path->rank++;
-  }
-  for (rf_index r = 0; r < path->rank; r++) {
-    const double *e = path->frame + r * d;
-    rf_la_axpy(path->w, -rf_la_dot(path->w, e, d), e, d);
-    rf_la_axpy(path->g, -rf_la_dot(path->g, e, d), e, d);
-  }
-  set_field(path, path->g);
-  if (path->rank == d - 1 && path->rank > 0 && path->G > 0) {
-    double along = rf_la_dot(path->w, path->g, d) / path->G;
-    for (rf_index j = 0; j < d; j++) path->w[j] = along * path->g[j] / path->G;
-  }
-}
-
-/* Keeps the first branching point with all its options. */
-static RfStatus note_branch(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
-  const RfAlignField *field = path->data->field;
-  const RfAlignOptions *options = &path->options;
-  rf_index n = field->n, d = field->d;
-  out->branched = true;
-  if (!isnan(out->t_branch)) return RF_OK;
-  out->t_branch = path->t;
-  out->options = RF_NEW(int8_t, options->count * n);
-  out->branch_direction = RF_NEW(double, d + 1);
-  if (!out->options || !out->branch_direction)
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for a branching point");
-  out->n_options = options->count;
-  out->options_complete = options->complete;
-  for (rf_index o = 0; o < options->count; o++) {
-    int8_t *row = out->options + o * n;
-    for (rf_index i = 0; i < n; i++) row[i] = (int8_t)path->side[i];
-    for (rf_index z = 0; z < options->n_on; z++) row[path->on[z]] = options->side[o * options->n_on + z];
-  }
-  double norm = hypot(rf_la_norm(path->w, d), path->a);
-  for (rf_index j = 0; j < d; j++) out->branch_direction[j] = path->w[j] / norm;
-  out->branch_direction[d] = path->a / norm;
-  out->branch_log_norm = path->log_norm + log(norm);
-  return RF_OK;
-}
-
-/* Decides where the neuron goes from the hyperplanes in on[0..n_on) (sides 0, not in base). */
-static RfStatus turn(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
-  const RfAlignField *field = path->data->field;
-  rf_index d = field->d, stay = 0;
-  RfAlignOptions *options = &path->options;
-  RfStatus status = rf_align_options(context, options, field, path->base, path->data->slack, path->on,
-                                     path->n_on, path->sign);
-  if (!status && options->count > 1) status = note_branch(context, path, out);
-  if (status) return status;
-  set_field(path, options->g);
-  for (rf_index z = 0; z < path->n_on; z++) {
-    rf_index i = path->on[z];
-    int8_t side = options->side[z];
-    if (side == 0) {
-      path->on[stay++] = i;
-      continue;
-    }
-    set_side(path, i, side);
-    rf_la_axpy(path->base, field->c[i] * slope_of(path, i), field->X + i * d, d);
-  }
-  path->n_on = stay;
-  settle_on_face(path);
-  fresh_h(path);
-  fresh_b(path);
-  return RF_OK;
-}
-
-/* The common case: one hyperplane, no slides. Ridge: it is crossed. Valley: crossed unless the field turns
- * round. */
-static bool cross_single(RfAlignPath *path, rf_index i, double from) {
-  const RfAlignField *field = path->data->field;
-  double norm = path->data->norms[i], jump = -from * field->c[i] * (1 - field->leak);
-  double after = path->b[i] + jump * norm * norm; /* g.x_i on the other side */
-  bool leaves = -from * path->sign * after > path->data->slack[i];
-  if (!leaves) return false;
-  set_side(path, i, -from);
-  rf_la_axpy(path->base, jump, field->X + i * field->d, field->d);
-  set_field(path, path->base);
-  rf_la_axpy(path->b, jump, gram_row(path, i), field->n);
-  return true;
-}
-
-static RfStatus pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
-  const RfAlignField *field = path->data->field;
-  rf_index d = field->d;
-  if (path->n_hits == 1 && path->n_on == 0 && cross_single(path, path->hits[0], path->side[path->hits[0]]))
-    return RF_OK;
-  rf_index old = path->n_on, add = path->n_hits;
-  for (rf_index k = 0; k < add; k++) {
-    rf_index i = path->hits[k];
-    rf_la_axpy(path->base, -field->c[i] * slope_of(path, i), field->X + i * d, d);
-    set_side(path, i, 0);
-    path->h[i] = 0;
-  }
-  /* merge two ascending lists from the back */
-  for (rf_index to = old + add - 1, p = old - 1, q = add - 1; q >= 0; to--)
-    path->on[to] = p >= 0 && path->on[p] > path->hits[q] ? path->on[p--] : path->hits[q--];
-  path->n_on += add;
-  if (field->leak == 0 && path->n_active == 0) return RF_OK; /* dead: rests on them */
-  if (add >= 2) fresh_base(path);
-  RfStatus status = turn(context, path, out);
-  for (rf_index k = 0; k < path->n_on; k++) /* hits that stay begin a slide */
-    for (rf_index q = 0; q < add; q++) out->n_slides += path->on[k] == path->hits[q];
-  return status;
-}
-
-/* ---- segments
- * -------------------------------------------------------------------------------------------------------- */
-
 /* The unit field and phi, alpha, K at the start of a segment. */
 static RfAlignSegment segment_here(RfAlignPath *path) {
   rf_index d = path->data->field->d;
@@ -299,58 +26,6 @@ static RfAlignSegment segment_here(RfAlignPath *path) {
   if (perp2 <= 1e-30 * w2) perp2 = 0; /* aligned up to rounding */
   return (RfAlignSegment){
       .G = path->G, .phi = path->sign * along, .alpha = fabs(path->a), .K = path->balance + perp2};
-}
-
-/* Smallest tau >= 0 at which h + tau sign b vanishes for some sample moving towards its hyperplane; -1 for
- * none. */
-static double next_hit(const RfAlignPath *path, rf_index *first) {
-  rf_index n = path->data->field->n;
-  const double *side = path->side, *h = path->h, *b = path->b, *slack = path->data->slack;
-  double best_h = 1, best_speed = 0, sign = -path->sign;
-  for (rf_index i = 0; i < n; i++) {
-    double speed = sign * side[i] * b[i];
-    if (speed <= slack[i]) continue;
-    double distance = side[i] * h[i];
-    if (distance * best_speed < best_h * speed) best_h = distance, best_speed = speed, *first = i;
-  }
-  return best_speed > 0 ? fmax(0, best_h / best_speed) : -1;
-}
-
-/* Moves along the field by tau; collects `first` (unless negative) and all that reach their hyperplanes with
- * it. */
-static void move(RfContext *context, RfAlignPath *path, const RfAlignSegment *segment, double tau,
-                 rf_index first) {
-  const RfAlignField *field = path->data->field;
-  double step = path->sign * tau, before = rf_la_norm(path->w, field->d);
-  rf_la_axpy(path->w, step, path->g, field->d);
-  double size = fmax(before, rf_la_norm(path->w, field->d));
-  double zero = context->tol.zero * size, later = 1e-6 * size / segment->G;
-  path->n_hits = 0;
-  for (rf_index i = 0; i < field->n; i++) {
-    double h = path->h[i] + step * path->b[i], left = path->side[i] * h;
-    path->h[i] = h;
-    if (first < 0 || (left > zero * path->data->norms[i] && i != first)) continue;
-    double speed = -path->sign * path->side[i] * path->b[i];
-    if (i == first || (speed > path->data->slack[i] && left <= later * speed)) path->hits[path->n_hits++] = i;
-  }
-  if (!field->freeze_second) {
-    double phi = segment->phi + tau * segment->G;
-    path->a = path->sign * rf_align_segment_alpha(segment, phi);
-  }
-  for (rf_index k = 0; k < path->n_hits; k++) path->h[path->hits[k]] = 0;
-}
-
-/* Fresh h, base and b now and then, and after g or w became small against what they were summed from. */
-static void resync(RfAlignPath *path) {
-  double size = rf_la_norm(path->w, path->data->field->d);
-  path->sync_G = fmax(path->sync_G, path->G), path->sync_w = fmax(path->sync_w, size);
-  if (path->n_on > 0) return; /* turn() computed everything afresh but base */
-  if (++path->since_sync < RESYNC_EVERY && path->G > 0.1 * path->sync_G && size > 0.1 * path->sync_w) return;
-  fresh_base(path);
-  set_field(path, path->base);
-  fresh_h(path);
-  fresh_b(path);
-  path->since_sync = 0, path->sync_G = path->G, path->sync_w = size;
 }
 
 static RfStatus note_crossing(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
@@ -464,15 +139,15 @@ static void finish(RfAlignPath *path, RfAlignNeuron *out, const RfAlignSegment *
 static void start_sides(RfContext *context, RfAlignPath *path, const int8_t *sector) {
   const RfAlignField *field = path->data->field;
   double size = rf_la_norm(path->w, field->d);
-  rf_la_apply(path->h, field->X, path->w, field->n, field->d, field->d);
+  rf_la_apply(path->full_h, field->X, path->w, field->n, field->d, field->d);
   path->n_active = 0, path->n_on = 0;
   for (rf_index i = 0; i < field->n; i++) {
-    double near = context->tol.zero * size * path->data->norms[i], h = path->h[i];
+    double near = context->tol.zero * size * path->data->norms[i], h = path->full_h[i];
     bool zero_sample = path->data->norms[i] == 0;
-    path->side[i] = 0;
+    path->side[i] = 0, path->window.place[i] = -1;
     if (zero_sample) continue;
-    set_side(path, i, sector ? sector[i] : fabs(h) <= near ? 0 : h > 0 ? 1 : -1);
-    if (fabs(h) <= near || path->side[i] * h <= 0) path->h[i] = 0;
+    rf_align_set_side(path, i, sector ? sector[i] : fabs(h) <= near ? 0 : h > 0 ? 1 : -1);
+    if (fabs(h) <= near || path->side[i] * h <= 0) path->full_h[i] = 0;
     if (path->side[i] == 0) path->on[path->n_on++] = i;
   }
 }
@@ -483,7 +158,7 @@ static int sign_of_a(const RfAlignPath *path) {
   if (path->a != 0) return path->a > 0 ? 1 : -1;
   double rate = 0, size = 0;
   for (rf_index i = 0; i < field->n; i++) {
-    double h = path->h[i], term = field->c[i] * (h > 0 ? h : field->leak * h);
+    double h = path->full_h[i], term = field->c[i] * (h > 0 ? h : field->leak * h);
     rate += term, size += fabs(term);
   }
   return fabs(rate) <= 1e-14 * size || field->freeze_second ? 0 : rate > 0 ? 1 : -1;
@@ -505,15 +180,16 @@ static RfStatus begin(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
     path->balance = 0;
     path->a = copysign(size, path->a);
   }
-  path->rank = 0, path->since_sync = 0, path->sync_G = path->sync_w = 0;
+  path->rank = 0;
+  path->window.count = -1, path->window.events = 0; /* none yet */
+  path->window.next_reach = 0.02, path->window.bend = 0.25;
   path->room_crossings = path->room_crossed = path->n_crossed = 0;
   start_sides(context, path, sector);
   path->sign = sign_of_a(path);
-  fresh_base(path);
-  set_field(path, path->base);
-  fresh_b(path);
+  rf_align_fresh_base(path);
+  rf_align_set_field(path, path->base);
   if (path->n_on == 0 || path->sign == 0 || (field->leak == 0 && path->n_active == 0)) return RF_OK;
-  return turn(context, path, out);
+  return rf_align_turn(context, path, out);
 }
 
 /* Dead, or no velocity: the neuron stays for ever. */
@@ -531,9 +207,10 @@ static bool rests(const RfAlignPath *path, RfAlignNeuron *out, double rounding) 
 /* One segment: to the next hyperplane, the turning point a = 0, or the end. */
 static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, double t_end, bool *done) {
   const RfAlignField *field = path->data->field;
-  RfAlignSegment segment = segment_here(path);
   rf_index first = -1;
-  double tau = field->leak < 1 ? next_hit(path, &first) : -1, tau_turn = INFINITY, tau_stop = INFINITY;
+  double tau = field->leak < 1 ? rf_align_next_hit(context, path, &first) : -1;
+  RfAlignSegment segment = segment_here(path);
+  double tau_turn = INFINITY, tau_stop = INFINITY;
   if (!field->freeze_second && segment.phi < 0) {
     if (segment.K < 0) tau_turn = fmax(0, -sqrt(-segment.K) - segment.phi) / segment.G;
     if (segment.K == 0) tau_stop = -segment.phi / segment.G; /* the origin, never reached */
@@ -552,20 +229,21 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
     *done = true;
     return RF_OK;
   }
-  move(context, path, &segment, length, turns ? -1 : first);
+  rf_align_move(path, length, turns ? -1 : first);
+  if (!field->freeze_second)
+    path->a = path->sign * rf_align_segment_alpha(&segment, segment.phi + length * segment.G);
   path->t += dt;
   RfStatus status = RF_OK;
   if (turns) {
     path->a = 0;
     path->sign = -path->sign;
     path->n_hits = 0;
-    if (path->n_on > 0) status = turn(context, path, out); /* valleys have become ridges */
+    if (path->n_on > 0) status = rf_align_turn(context, path, out); /* valleys have become ridges */
   } else {
     status = note_crossing(context, path, out);
-    if (!status) status = pass_hits(context, path, out);
+    if (!status) status = rf_align_pass_hits(context, path, out);
   }
-  rescale(path);
-  resync(path);
+  rf_align_rescale(path);
   return status;
 }
 
