@@ -40,6 +40,8 @@ typedef struct RfAlignSegment {
 double rf_align_segment_alpha(const RfAlignSegment *segment, double phi1);
 /* Time until phi reaches phi1 >= phi; infinite when it never does. */
 double rf_align_segment_time(const RfAlignSegment *segment, double phi1);
+/* Time until a = 0, for K < 0 and phi < 0 (phi is -sqrt(-K) there). */
+double rf_align_segment_turn_time(const RfAlignSegment *segment);
 /* State after dt: phi and alpha are returned times exp(-log_factor), with log_factor chosen so that the
  * larger of them, and everything that stays constant, cannot overflow. */
 void rf_align_segment_state(const RfAlignSegment *segment, double dt, double *phi1, double *alpha1,

@@ -23,7 +23,7 @@ typedef struct Turn {
   const double *base, *slack;
   const rf_index *on;
   rf_index n_on, d, n_valley, n_ridge, nodes;
-  int sign_a;
+  int sign_a, agreement;                    /* sign of a; of the options kept, see ridge_agrees */
   rf_index *valley, *ridge;                 /* positions in `on` */
   double *columns, *low, *high, *slope, *f; /* least squares over the valleys */
   double *g;                                /* field of the choice at hand */
@@ -106,15 +106,22 @@ static double push(const Turn *turn, rf_index z) {
   return turn->sign_a * rf_la_dot(turn->g, turn->field->X + i * turn->d, turn->d);
 }
 
-static bool ridge_agrees(const Turn *turn, rf_index r) {
+/* 2: the field points into the side taken; 1: it runs along the hyperplane of a minus side, which is a
+ * continuation only where no other exists (rest, or a valley on the same hyperplane that outweighs the
+ * ridge); 0: neither. */
+static int ridge_agrees(const Turn *turn, rf_index r) {
   rf_index z = turn->ridge[r];
   double p = push(turn, z), slack = turn->slack[turn->on[z]];
-  return turn->choice[r] > 0 ? p > slack : p <= slack;
+  if (turn->choice[r] > 0) return p > slack ? 2 : 0;
+  return p < -slack ? 2 : p <= slack ? 1 : 0;
 }
 
-static RfStatus keep_option(RfContext *context, Turn *turn) {
+static RfStatus keep_option(RfContext *context, Turn *turn, int agreement) {
   RfAlignOptions *out = turn->out;
   rf_index n_on = turn->n_on, d = turn->d;
+  if (agreement < turn->agreement) return RF_OK;
+  if (agreement > turn->agreement) out->count = 0;
+  turn->agreement = agreement;
   if (out->count == out->room) {
     rf_index room = out->room ? 4 * out->room : 1;
     int8_t *side = rf_resize(out->side, room * n_on + 1, sizeof *side);
@@ -200,9 +207,12 @@ static RfStatus search(RfContext *context, Turn *turn) {
       }
     } else {
       status = field_of_choice(context, turn);
-      bool agrees = !status;
-      for (rf_index r = 0; agrees && r < turn->n_ridge; r++) agrees = ridge_agrees(turn, r);
-      if (agrees) status = keep_option(context, turn);
+      int agreement = status ? 0 : 2;
+      for (rf_index r = 0; agreement && r < turn->n_ridge; r++) {
+        int one = ridge_agrees(turn, r);
+        if (one < agreement) agreement = one;
+      }
+      if (agreement) status = keep_option(context, turn, agreement);
     }
   }
   undo(turn, mark);
@@ -243,7 +253,7 @@ static RfStatus ascend(RfContext *context, Turn *turn) {
   }
   if (status) return status;
   turn->out->complete = false;
-  return keep_option(context, turn);
+  return keep_option(context, turn, 2);
 }
 
 RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,

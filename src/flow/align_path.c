@@ -24,8 +24,10 @@ static RfAlignSegment segment_here(RfAlignPath *path) {
     perp2 += p * p, w2 += path->w[j] * path->w[j];
   }
   if (perp2 <= 1e-30 * w2) perp2 = 0; /* aligned up to rounding */
-  return (RfAlignSegment){
-      .G = path->G, .phi = path->sign * along, .alpha = fabs(path->a), .K = path->balance + perp2};
+  double phi = path->sign * along, alpha = fabs(path->a), K = path->balance + perp2;
+  if (alpha < 0.5 * fabs(phi))
+    K = (alpha - phi) * (alpha + phi); /* near a = 0, where the other form cancels */
+  return (RfAlignSegment){.G = path->G, .phi = phi, .alpha = alpha, .K = K};
 }
 
 static RfStatus note_crossing(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
@@ -220,6 +222,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   double length = turns ? tau_turn : tau, dt = INFINITY;
   if (!ends && field->freeze_second) dt = length / fabs(path->a);
   if (!ends && !field->freeze_second) dt = rf_align_segment_time(&segment, segment.phi + length * segment.G);
+  if (turns) dt = rf_align_segment_turn_time(&segment);
   if (path->t + dt >= t_end || ends) { /* t_end comes first, or nothing comes any more */
     if (ends)
       finish(path, out, &segment);
@@ -236,6 +239,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   RfStatus status = RF_OK;
   if (turns) {
     path->a = 0;
+    path->balance = -rf_la_dot(path->w, path->w, field->d);
     path->sign = -path->sign;
     path->n_hits = 0;
     if (path->n_on > 0) status = rf_align_turn(context, path, out); /* valleys have become ridges */

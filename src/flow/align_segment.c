@@ -32,6 +32,12 @@ double rf_align_segment_time(const RfAlignSegment *s, double phi1) {
   return (log(q / s->K) + log(phi1 + alpha1)) / s->G; /* p+' p- / K */
 }
 
+/* There p-' = sqrt(-K), and p- - p-' = alpha + (-phi - sqrt(phi^2-alpha^2)). */
+double rf_align_segment_turn_time(const RfAlignSegment *s) {
+  double q1 = sqrt(-s->K);
+  return log1p(s->alpha * (1 + s->alpha / (q1 - s->phi)) / q1) / s->G;
+}
+
 void rf_align_segment_state(const RfAlignSegment *s, double dt, double *phi1, double *alpha1,
                             double *log_factor) {
   double x = s->G * dt, p = growing_part(s), q = s->alpha - s->phi;

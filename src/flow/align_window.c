@@ -9,7 +9,7 @@
 
 #include "reluflow/la.h"
 
-enum { WINDOW_ALL = 48, WINDOW_EVENTS = 24, RESYNC_EVENTS = 64 };
+enum { WINDOW_ALL = 48, WINDOW_EVENTS = 40, RESYNC_EVENTS = 100 };
 
 /* Smallest tau >= 0 at which h + tau sign b vanishes for a sample moving towards its hyperplane; -1 for none.
  */
