@@ -11,8 +11,8 @@
 
 #include "reluflow/la.h"
 
-/* The unit field and phi, alpha, K at the start of a segment. */
-static RfAlignSegment segment_here(RfAlignPath *path) {
+/* The unit field and phi, alpha, K at the start of a segment; on_ray: w is parallel to the field. */
+static RfAlignSegment segment_here(RfAlignPath *path, bool *on_ray) {
   rf_index d = path->data->field->d;
   double along = 0, perp2 = 0, w2 = 0;
   for (rf_index j = 0; j < d; j++) {
@@ -23,7 +23,8 @@ static RfAlignSegment segment_here(RfAlignPath *path) {
     double p = path->w[j] - along * path->unit[j];
     perp2 += p * p, w2 += path->w[j] * path->w[j];
   }
-  if (perp2 <= 1e-30 * w2) perp2 = 0; /* aligned up to rounding */
+  *on_ray = perp2 <= 1e-30 * w2;
+  if (*on_ray) perp2 = 0; /* aligned up to rounding */
   double phi = path->sign * along, alpha = fabs(path->a), K = path->balance + perp2;
   if (alpha < 0.5 * fabs(phi))
     K = (alpha - phi) * (alpha + phi); /* near a = 0, where the other form cancels */
@@ -211,8 +212,11 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   const RfAlignField *field = path->data->field;
   rf_index first = -1;
   double tau = field->leak < 1 ? rf_align_next_hit(context, path, &first) : -1;
-  RfAlignSegment segment = segment_here(path);
+  bool on_ray;
+  RfAlignSegment segment = segment_here(path, &on_ray);
   double tau_turn = INFINITY, tau_stop = INFINITY;
+  if (on_ray && tau >= 0)
+    tau = segment.phi < 0 ? -segment.phi / segment.G : -1; /* all hyperplanes, at the origin */
   if (!field->freeze_second && segment.phi < 0) {
     if (segment.K < 0) tau_turn = fmax(0, -sqrt(-segment.K) - segment.phi) / segment.G;
     if (segment.K == 0) tau_stop = -segment.phi / segment.G; /* the origin, never reached */

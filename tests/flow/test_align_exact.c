@@ -306,9 +306,10 @@ static int compare(RfRandom *random, rf_index number, double *worst) {
     for (rf_index e = 0; same && e < events; e++) {
       unsigned mask = 0;
       for (rf_index s = 0; s < got.crossings[e].n_samples; s++) mask |= 1u << got.crossings[e].samples[s];
-      double error = fabs(got.crossings[e].t - walk.time[e]) / walk.time[e];
-      same = mask == walk.hit[e] && error < (balanced ? 1e-10 : 1e-10 + 1e-14 * walk.condition);
-      if (balanced) *worst = fmax(*worst, error);
+      double error = fabs(got.crossings[e].t - walk.time[e]), t = walk.time[e];
+      double allowed = 1e-10 * t + 1e-13; /* h = w.x itself carries 1e-16 |w||x| */
+      same = mask == walk.hit[e] && error < (balanced ? allowed : allowed + 1e-14 * walk.condition * t);
+      if (balanced) *worst = fmax(*worst, (error - 1e-13) / t);
     }
     compared = !walk.branched;
   }
