@@ -41,6 +41,7 @@ typedef struct RfRestriction {
   RfNormals child;   /* dim - 1; the normals of the restricted arrangement */
   rf_index *rep;     /* parent normal i becomes child normal rep[i] ... */
   int8_t *sign;      /* ... times this sign */
+  double *length;    /* of parent normal i after projection, before it is made a unit vector */
   double *reflector; /* dim: Householder vector that takes the parent's normal to a multiple of e_0 */
   double *project;   /* one double per normal, for sorting */
   rf_index *order;
@@ -55,6 +56,8 @@ void rf_restriction_free(RfRestriction *work);
 void rf_restrict(RfRestriction *work, const RfNormals *parent, rf_index count, rf_index onto, double zero);
 /* out (dim) = the vector of the hyperplane with child coordinates w (dim-1). */
 void rf_restriction_lift(double *out, const RfRestriction *work, const double *w);
+/* out (dim-1) = child coordinates of the projection of w (dim). */
+void rf_restriction_lower(double *out, const RfRestriction *work, const double *w);
 
 /* ---- separators
  * --------------------------------------------------------------------------------------------- */

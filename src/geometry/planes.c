@@ -246,11 +246,13 @@ done:
 RfStatus rf_restriction_new(RfContext *context, RfRestriction *work, rf_index count, rf_index dim) {
   *work = (RfRestriction){.rep = RF_NEW(rf_index, count),
                           .sign = RF_NEW(int8_t, count),
+                          .length = RF_NEW(double, count),
                           .reflector = RF_NEW(double, dim),
                           .project = RF_NEW(double, count),
                           .order = RF_NEW(rf_index, count)};
   RfStatus status = rf_normals_new(context, &work->child, count, dim - 1);
-  if (!status && (!work->rep || !work->sign || !work->reflector || !work->project || !work->order))
+  if (!status &&
+      (!work->rep || !work->sign || !work->length || !work->reflector || !work->project || !work->order))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a restriction");
   if (status) rf_restriction_free(work);
   return status;
@@ -260,6 +262,7 @@ void rf_restriction_free(RfRestriction *work) {
   rf_normals_free(&work->child);
   rf_free(work->rep);
   rf_free(work->sign);
+  rf_free(work->length);
   rf_free(work->reflector);
   rf_free(work->project);
   rf_free(work->order);
@@ -281,7 +284,7 @@ void rf_restrict(RfRestriction *work, const RfNormals *parent, rf_index count, r
       child[k - 1] = x[k] - dot * v[k];
       square += child[k - 1] * child[k - 1];
     }
-    double inverse = 1 / sqrt(square);
+    double inverse = 1 / (work->length[i] = sqrt(square));
     for (rf_index k = 0; k < dim - 1; k++) child[k] *= inverse;
     /* x - u (u.x): the errors of x and, times |u.x|, of u, and the rounding of this step, as independent ones
      */
@@ -303,4 +306,11 @@ void rf_restriction_lift(double *out, const RfRestriction *work, const double *w
   for (rf_index k = 1; k < dim; k++) dot += v[k] * w[k - 1];
   out[0] = -dot * v[0];
   for (rf_index k = 1; k < dim; k++) out[k] = w[k - 1] - dot * v[k];
+}
+
+void rf_restriction_lower(double *out, const RfRestriction *work, const double *w) {
+  rf_index dim = work->child.dim + 1;
+  const double *v = work->reflector;
+  double dot = rf_la_dot(v, w, dim);
+  for (rf_index k = 1; k < dim; k++) out[k - 1] = w[k] - dot * v[k];
 }
