@@ -5,7 +5,8 @@
  * printed statements:
  *   - MMV Theorem 1 holds for the losses exp and 2 ln(1+e^-q); with ln(1+e^-q) it is the same curve at half
  * the speed;
- *   - WP Theorem 1 fails as printed where a neuron's limit lies on a hyperplane and must be projected first;
+ *   - WP Theorem 1 fails as printed where a neuron's limit lies on a hyperplane: there the sum of its active
+ * samples must be projected first, and with that it holds for all data;
  *   - WP Theorem 2 needs every one-versus-rest problem to be orthogonally separable, which three classes
  * never are;
  *   - WP Theorem 4 needs an aligned neuron of each sign at the start;
@@ -105,7 +106,7 @@ static bool holds(const RfAssumption *assumption, RfTheorem *t, const char *name
   if (assumption->holds == RF_YES) return true;
   if (assumption->holds == RF_UNKNOWN)
     return say(t, RF_UNKNOWN, "assumption %s (%s) could not be decided", name, meaning);
-  return say(t, RF_NO, "assumption %s fails: %s, slack %.6g", name, meaning, assumption->slack);
+  return say(t, RF_NO, "assumption %s (%s) fails, slack %.6g", name, meaning, assumption->slack);
 }
 
 static bool fits(const Case *c, RfTheorem *t) {
@@ -117,7 +118,7 @@ static bool fits(const Case *c, RfTheorem *t) {
 /* LLWA: one group of neurons wins. */
 static bool principal(const Case *c, RfTheorem *t) {
   return binary(c, t) && leaky(c, t) && logistic(c, t) && separable(c, t) &&
-         holds(&c->theory->principal.a2, t, "A.2", "early velocities all separate the data");
+         holds(&c->theory->principal.a2, t, "A.2", "all early velocities separate the data");
 }
 
 /* ---- facts computed once ----------------------------------------------------------------------------- */
@@ -174,9 +175,8 @@ static void mmv_theorem_1(const Case *c, RfTheorem *t) {
 static void llwa_theorem_3_1(const Case *c, RfTheorem *t) {
   if (binary(c, t) && fits(c, t))
     say(t, RF_YES,
-        "networks that fit the data exist; from a loss below the value of one sample at q = 0 the flow "
-        "converges to a KKT "
-        "direction");
+        "networks that fit exist; from a summed loss below %.6g the flow converges to a KKT direction",
+        rf_loss_value(c->problem->loss, 0));
 }
 
 static void llwa_theorem_4_2(const Case *c, RfTheorem *t) {
@@ -273,16 +273,17 @@ static void wp_theorem_1(const Case *c, RfTheorem *t) {
   if (!extremal || !c->problem->data->y) return;
   double *sum = RF_NEW(double, c->problem->data->d);
   if (!sum) return;
-  for (rf_index k = 0; k < extremal->n_positive + extremal->n_negative && t->applies == RF_YES; k++) {
+  for (rf_index k = 0, found = 0; k < extremal->n_positive + extremal->n_negative && !found; k++) {
     bool positive = k < extremal->n_positive;
     const RfExtremalDirection *e =
         positive ? &extremal->positive[k] : &extremal->negative[k - extremal->n_positive];
     double cosine = alignment_cosine(c, e, positive ? 1 : -1, sum);
     const char *zero = strchr(e->sector, '0');
-    if (cosine < 1 - 1e-9 && zero)
-      say(t, RF_NO,
-          "as printed it fails: %s neurons can end on the hyperplane of sample %lld, at cosine %.6g",
-          positive ? "positive" : "negative", (long long)(zero - e->sector), cosine);
+    if (!(cosine < 1 - 1e-9 && zero)) continue;
+    found =
+        say(t, RF_YES,
+            "any data, after projection: %s neurons can end on the hyperplane of sample %lld, at cosine %.6g",
+            positive ? "positive" : "negative", (long long)(zero - e->sector), cosine);
   }
   rf_free(sum);
 }

@@ -179,8 +179,8 @@ static void lyu_theorems(void **state) {
     inspected_free(&all);
   }
   all = inspect(&context, "gen:DS-HINT(10,1,0.1)", 0.5);
-  expect_applies(&all, "LLWA-ThmA.7", RF_NO, "A.2 fails");
-  expect_applies(&all, "LLWA-Thm6.2", RF_NO, "A.2 fails");
+  expect_applies(&all, "LLWA-ThmA.7", RF_NO, "A.2 (all early velocities separate the data) fails");
+  expect_applies(&all, "LLWA-Thm6.2", RF_NO, "A.2 (all early velocities separate the data) fails");
   inspected_free(&all);
 
   all = inspect(&context, "gen:DS-MID", 0.5);
