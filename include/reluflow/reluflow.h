@@ -9,6 +9,7 @@
 #include "reluflow/net.h"
 #include "reluflow/layers.h"
 #include "reluflow/train.h"
+#include "reluflow/certify.h"
 #include "reluflow/flow.h"
 #include "reluflow/theory.h"
 #include "reluflow/report.h"

@@ -1,0 +1,54 @@
+/* certify: what a given two-layer network is. A KKT point of the max-margin problem min |theta|^2/2 s.t. y_i
+ * f(x_i) >= 1, a local optimum, a global optimum; always with multipliers or a witness that anyone can check
+ * again. */
+#ifndef RELUFLOW_CERTIFY_H
+#define RELUFLOW_CERTIFY_H
+
+#include "reluflow/core.h"
+#include "reluflow/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A neuron whose input of a sample is zero within tol.kink: its slope there may be anything in [leak, 1]. */
+typedef struct RfKink {
+  rf_index neuron, sample;
+  double value; /* w.x / (|w||x|) */
+} RfKink;
+
+/* How far a network is from a KKT point. Everything refers to the network scaled to min_i y_i f(x_i) = 1, and
+ * the figures do not depend on the scale of the network, of X, or on the order of its neurons. */
+typedef struct RfKkt {
+  RfStatus
+      status; /* RF_OK; RF_NOT_SEPARABLE when some y_i f(x_i) <= 0: then only margin and objective are set;
+                 RF_LIMIT when the projection stopped early: the figures are those of the lambda given */
+  bool holds; /* stationarity and complementarity both <= tol.kkt */
+  rf_index n, m, d;
+  double margin;          /* min_i y_i f(x_i) / |theta|^2 */
+  double objective;       /* |theta|^2/2 at min margin 1; infinite when the data are not separated */
+  double log_scale;       /* ln of the factor that takes theta to min margin 1 */
+  double *margins;        /* n: y_i f(x_i) divided by their minimum */
+  double stationarity;    /* |theta - sum_i lambda_i h_i| / |theta|, h_i a Clarke subgradient of y_i f(x_i) */
+  double complementarity; /* (2/|theta|^2) sum_i lambda_i (y_i f(x_i) - 1) */
+  double
+      *lambda; /* n, >= 0: minimises stationarity^2 + complementarity^2; at a KKT point sums to objective */
+  double *residual_W; /* m rows of d, and m: theta - sum_i lambda_i h_i at min margin 1 */
+  double *residual_a;
+  RfKink *kinks; /* kinks of live neurons, by neuron, then sample */
+  rf_index n_kinks;
+  rf_index n_zero;      /* neurons with |w||a| <= tol.dead_neuron |theta|^2 */
+  double balance_error; /* max_k | |w_k| - |a_k| | / |theta| */
+  rf_index iterations;
+} RfKkt;
+
+RF_API void rf_kkt_free(RfKkt *kkt); /* frees the contents and zeroes the struct */
+/* Projects theta on the cone of the subgradients. X is n rows of net->d, y has n entries -1 or +1. Returns
+ * kkt->status, RF_INTERRUPTED, or a failure. */
+RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
+                               const double *y, rf_index n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* certify, inside the room: a network at min margin 1 with its data, and the projection on the cone of
+ * subgradients. */
+#ifndef RF_CERTIFY_INTERNAL_H
+#define RF_CERTIFY_INTERNAL_H
+
+#include "reluflow/certify.h"
+#include "reluflow/la.h"
+
+/* A network scaled to min margin 1, with what every test of it needs. */
+typedef struct RfPoint {
+  rf_index n, m, d;
+  const double *X, *y;
+  double leak;
+  double *W, *a;       /* scaled copies */
+  double *z;           /* n rows of m: w_k.x_i */
+  double *q;           /* n: margins, smallest 1 */
+  double *row_norm;    /* n: |x_i| */
+  double *neuron_norm; /* m: |w_k| */
+  bool *zero;          /* m: zero neuron */
+  double norm2;        /* |theta|^2 */
+  double margin;       /* normalised margin; <= 0 when not separated, and then nothing is scaled */
+  double log_scale;
+} RfPoint;
+
+void rf_point_free(RfPoint *point);
+/* RF_OK, RF_NOT_SEPARABLE or a failure. */
+RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, const double *X, const double *y,
+                      rf_index n);
+bool rf_point_is_kink(const RfContext *context, const RfPoint *point, rf_index i, rf_index k);
+
+/* An extra atom: a new neuron in direction u (unit) with sign s enters every column as s y_i phi(u.x_i)
+ * against a coefficient c >= 0, whose target is 1: the growth of a zero neuron. */
+typedef struct RfAtom {
+  const double *direction;
+  double sign;
+} RfAtom;
+
+/* What the projection is taken over. */
+typedef struct RfProjectionSettings {
+  bool tight_only; /* multipliers only on samples with margin <= 1 + tol.tight; otherwise on all, with the
+                      complementarity as one more row */
+  const double *slopes; /* n rows of m: a slope >= 0 fixes h_ik at a kink, a negative one leaves it in [leak,
+                           1]; NULL leaves all free */
+  const RfAtom *atoms;
+  rf_index n_atoms;
+} RfProjectionSettings;
+
+typedef struct RfProjection {
+  double *lambda;    /* n */
+  double *residual;  /* m blocks of d+1: (w, a) parts of theta - sum lambda h */
+  double *atom_rest; /* n_atoms: 1 - sum lambda_i s y_i phi(u.x_i) - (slack >= 0): negative where growing the
+                        atom helps */
+  double stationarity, complementarity;
+  double distance; /* norm of the whole residual, atoms included, divided by |theta| */
+  rf_index iterations;
+} RfProjection;
+
+void rf_projection_free(RfProjection *projection);
+RfStatus rf_project(RfContext *context, RfProjection *projection, const RfPoint *point,
+                    const RfProjectionSettings *settings);
+
+#endif
