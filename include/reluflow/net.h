@@ -29,6 +29,20 @@ RF_API double rf_net_norm2(const RfNet *net);
 RF_API RfStatus rf_net_margin(RfContext *context, double *margin, double *margins, const RfNet *net,
                               const double *X, const double *y, rf_index n);
 
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+/* .npz and .json with W (m x d), a (m) and leak (0 when absent), or .safetensors with the two weights of a PyTorch
+ * state dict; other endings by the first bytes, "-" is standard input. map, "fc1.weight=W,fc2.weight=a", names the
+ * arrays; NULL: W and a, for .safetensors by shape. Biases other than zero are refused. */
+RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map);
+/* As rf_net_load, and *leak_stated tells whether the file says what the leak is. */
+RF_API RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path, const char *map);
+/* The same from bytes in memory, format by the ending of `name` or by the first bytes. */
+RF_API RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name, const char *map,
+                             const void *bytes, size_t size);
+/* Writes .npz or .json by ending; beside, then renamed. Reading gives the same bits again. */
+RF_API RfStatus rf_net_save(RfContext *context, const RfNet *net, const char *path);
+
 typedef enum RfLoss { RF_LOSS_LOGISTIC = 0, RF_LOSS_LOGISTIC2 = 1, RF_LOSS_EXP = 2 } RfLoss;
 
 RF_API RfStatus rf_loss_from_name(RfContext *context, RfLoss *loss, const char *name);
