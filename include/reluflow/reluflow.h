@@ -8,6 +8,7 @@
 #include "reluflow/geometry.h"
 #include "reluflow/net.h"
 #include "reluflow/layers.h"
+#include "reluflow/optimum.h"
 #include "reluflow/train.h"
 #include "reluflow/certify.h"
 #include "reluflow/flow.h"

@@ -1,0 +1,136 @@
+/* Nearest point to the origin of the image of a box, min |sum_i coef_i V_i| over low <= coef <= high: the
+ * distance from a point to a zonotope (docs/math.md (G.6)). Exact coordinate steps find the face, a
+ * least-squares step on the free coefficients lands on its nearest point; both only ever decrease |res|, so
+ * that any iterate is a valid upper bound of the distance, which the search uses to stop early. */
+#include "optimum/optimum_internal.h"
+#include "optimum/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+RfStatus rf_box_new(RfContext *context, RfBox *box, rf_index n, rf_index r) {
+  memset(box, 0, sizeof *box);
+  rf_index k = r + 1;
+  box->n = n, box->r = r;
+  box->coef = RF_NEW(double, n), box->low = RF_NEW(double, n), box->high = RF_NEW(double, n);
+  box->res = RF_NEW(double, r), box->qr = RF_NEW(double, k *(r + k)), box->step = RF_NEW(double, k);
+  box->free_at = RF_NEW(rf_index, k);
+  if (box->coef && box->low && box->high && box->res && box->qr && box->step && box->free_at) return RF_OK;
+  rf_box_free(box);
+  return rf_fail(context, RF_ERR_MEMORY, "out of memory for a bounded least-squares problem");
+}
+
+void rf_box_free(RfBox *box) {
+  rf_free(box->coef), rf_free(box->low), rf_free(box->high), rf_free(box->res), rf_free(box->qr);
+  rf_free(box->step), rf_free(box->free_at);
+  memset(box, 0, sizeof *box);
+}
+
+void rf_box_residual(RfBox *box) {
+  memset(box->res, 0, (size_t)box->r * sizeof(double));
+  for (rf_index i = 0; i < box->n; i++)
+    if (box->coef[i] != 0) rf_short_axpy(box->res, box->coef[i], box->V + i * box->r, box->r);
+}
+
+double rf_box_sweep(RfBox *box) {
+  rf_index r = box->r;
+  double *res = box->res;
+  for (rf_index i = 0; i < box->n; i++) {
+    if (box->low[i] == box->high[i]) continue;
+    const double *v = box->V + i * r;
+    double old = box->coef[i], now = old - rf_short_dot(v, res, r);
+    now = now < box->low[i] ? box->low[i] : now > box->high[i] ? box->high[i] : now;
+    if (now == old) continue;
+    box->coef[i] = now;
+    rf_short_axpy(res, now - old, v, r);
+  }
+  return rf_short_dot(res, res, r);
+}
+
+/* Independent rows among the free ones: orthonormal q (rows of r), triangle T (row stride r+1) with V_f = sum
+ * T q. At most r are kept; dependent ones stay where they are. */
+rf_index rf_box_face(RfBox *box) {
+  rf_index r = box->r, k = 0;
+  double *q = box->qr, *T = q + (r + 1) * r;
+  for (rf_index i = 0; i < box->n && k < r; i++) {
+    if (!(box->coef[i] > box->low[i] && box->coef[i] < box->high[i])) continue;
+    double *row = q + k * r;
+    memcpy(row, box->V + i * r, (size_t)r * sizeof *row);
+    for (rf_index j = 0; j < k; j++) T[j * (r + 1) + k] = 0;
+    for (int pass = 0; pass < 2; pass++)
+      for (rf_index j = 0; j < k; j++) {
+        double part = rf_short_dot(q + j * r, row, r);
+        rf_short_axpy(row, -part, q + j * r, r);
+        T[j * (r + 1) + k] += part;
+      }
+    double length = sqrt(rf_short_dot(row, row, r));
+    if (length < 1e-9) continue;
+    T[k * (r + 1) + k] = length;
+    for (rf_index c = 0; c < r; c++) row[c] /= length;
+    box->free_at[k++] = i;
+  }
+  return k;
+}
+
+/* step = -T^{-1} q res: to the nearest point on the affine face of the k free coefficients. */
+static void subspace_step(RfBox *box, rf_index k) {
+  rf_index r = box->r;
+  const double *q = box->qr, *T = q + (r + 1) * r;
+  for (rf_index j = k; j-- > 0;) {
+    double sum = -rf_short_dot(q + j * r, box->res, r);
+    for (rf_index l = j + 1; l < k; l++) sum -= T[j * (r + 1) + l] * box->step[l];
+    box->step[j] = sum / T[j * (r + 1) + j];
+  }
+}
+
+/* Walks along the step to the first bound; true when the whole step was possible. */
+static bool walk(RfBox *box, rf_index k) {
+  double length = 1;
+  rf_index hit = -1;
+  for (rf_index j = 0; j < k; j++) {
+    rf_index i = box->free_at[j];
+    double room = box->step[j] > 0 ? box->high[i] - box->coef[i] : box->low[i] - box->coef[i];
+    if (box->step[j] != 0 && room / box->step[j] < length) length = room / box->step[j], hit = j;
+  }
+  for (rf_index j = 0; j < k; j++) {
+    rf_index i = box->free_at[j];
+    double move = length * box->step[j];
+    box->coef[i] += move;
+    if (j == hit) box->coef[i] = box->step[j] > 0 ? box->high[i] : box->low[i];
+    if (box->coef[i] < box->low[i]) box->coef[i] = box->low[i];
+    if (box->coef[i] > box->high[i]) box->coef[i] = box->high[i];
+  }
+  rf_box_residual(box);
+  return hit < 0;
+}
+
+/* Largest gradient entry that points into the box: 0 at the minimum. */
+static double violation(const RfBox *box) {
+  double worst = 0;
+  for (rf_index i = 0; i < box->n; i++) {
+    double g = rf_short_dot(box->V + i * box->r, box->res, box->r);
+    if (g < 0 && box->coef[i] < box->high[i]) worst = fmax(worst, -g);
+    if (g > 0 && box->coef[i] > box->low[i]) worst = fmax(worst, g);
+  }
+  return worst;
+}
+
+double rf_box_solve(RfBox *box) {
+  rf_box_residual(box);
+  double before = INFINITY, size = 0;
+  for (int iteration = 0; iteration < 300; iteration++) {
+    rf_box_sweep(box);
+    for (rf_index tries = 0; tries <= box->r; tries++) {
+      rf_index k = rf_box_face(box);
+      if (k == 0) break;
+      subspace_step(box, k);
+      if (walk(box, k)) break;
+    }
+    rf_box_residual(box);
+    size = sqrt(rf_short_dot(box->res, box->res, box->r));
+    if (violation(box) <= 2e-15 * (1 + size)) break;
+    if (size >= before * (1 - 1e-16) && iteration > 20) break;
+    before = size;
+  }
+  return size;
+}

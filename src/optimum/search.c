@@ -1,0 +1,373 @@
+/* Exact maximum of F(u) = sum_own lambda phi(u.x) - sum_other lambda phi(u.x) over unit u, by branch and
+ * bound on the signs of the own-class inner products (docs/math.md (G.7)-(G.10)).
+ *
+ * In a node every own sample is on a known side, or free. With z = u.x,
+ *     known +  : contributes lambda z, and z >= 0 may be used:  coefficient in [lambda, inf)
+ *     known -  : contributes leak lambda z, with z <= 0:        coefficient in (-inf, leak lambda]
+ *     free     : phi(z) is below its chord on the range [l,h] of z:  coefficient = slope of the chord, plus a
+ * constant opposite : -lambda phi(z) is concave:                     coefficient -m, m in [leak lambda,
+ * lambda] so F(u) <= res.u + C for every admissible choice of coefficients, res = sum of coefficients times
+ * rows, and |res| + C bounds the node. Coordinate steps shrink |res|; any stage of them is a valid bound. If
+ * something above the target exists in the node, it lies in the cap res.u >= target - C, which narrows [l,h]
+ * and decides samples without branching. For many free samples the sum of chord constants is beaten by
+ * Cauchy-Schwarz: sum lambda |z| <= sqrt(sum lambda) sqrt(largest eigenvalue of sum lambda x x^T). */
+#include "optimum/optimum_internal.h"
+#include "optimum/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum Side { side_free = 0, side_plus = 1, side_minus = -1 } Side;
+
+/* What a node remembers; one per level of the tree. Entries 0..own-1 are own samples, the rest opposite ones.
+ */
+typedef struct Level {
+  double *coef, *low, *high; /* own + other */
+  double *l, *h;             /* own: range of z */
+  signed char *side;         /* own */
+} Level;
+
+typedef struct Work {
+  RfContext *context;
+  RfSearch *search;
+  const RfReduced *p;
+  const double *lambda_all;
+  int sign;
+  rf_index own, count, r;
+  double leak;
+  double *V, *lambda; /* count rows of r (own: x, opposite: -x), count weights */
+  Level *levels;
+  double *store;
+  signed char *sides;
+  RfBox box;
+  double *u, *matrix, *vector;
+  bool stopped;
+  RfStatus status;
+} Work;
+
+/* ---- set-up
+ * ------------------------------------------------------------------------------------------------ */
+
+static void work_free(Work *w) {
+  rf_free(w->V), rf_free(w->lambda), rf_free(w->levels), rf_free(w->store), rf_free(w->sides);
+  rf_free(w->u), rf_free(w->matrix), rf_free(w->vector);
+  rf_box_free(&w->box);
+}
+
+static RfStatus work_alloc(Work *w, rf_index capacity) {
+  rf_index r = w->r, levels = w->own + 2, per = 3 * w->count + 2 * w->own;
+  w->levels = RF_NEW(Level, levels);
+  w->store = RF_NEW(double, levels *per);
+  w->sides = RF_NEW(signed char, levels *(w->own + 1));
+  w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * r * r), w->vector = RF_NEW(double, 2 * r);
+  RfStatus status = rf_box_new(w->context, &w->box, capacity, r);
+  if (status) return status;
+  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector)
+    return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
+  for (rf_index k = 0; k < levels; k++) {
+    double *s = w->store + k * per;
+    w->levels[k] = (Level){.coef = s,
+                           .low = s + w->count,
+                           .high = s + 2 * w->count,
+                           .l = s + 3 * w->count,
+                           .h = s + 3 * w->count + w->own,
+                           .side = w->sides + k * (w->own + 1)};
+  }
+  return RF_OK;
+}
+
+/* Compacts the samples with positive weight, own class first. */
+static RfStatus work_new(Work *w) {
+  const RfReduced *p = w->p;
+  w->V = RF_NEW(double, p->n * p->r);
+  w->lambda = RF_NEW(double, p->n);
+  if (!w->V || !w->lambda) return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
+  for (int pass = 1; pass >= -1; pass -= 2)
+    for (rf_index i = 0; i < p->n; i++) {
+      if (w->lambda_all[i] <= 0 || p->y[i] * w->sign * pass < 0) continue;
+      for (rf_index k = 0; k < p->r; k++) w->V[w->count * p->r + k] = pass * p->X[i * p->r + k];
+      w->lambda[w->count++] = w->lambda_all[i];
+      if (pass > 0) w->own++;
+    }
+  return work_alloc(w, w->count);
+}
+
+static void set_side(Work *w, Level *v, rf_index i, Side side) {
+  double lambda = w->lambda[i];
+  v->side[i] = (signed char)side;
+  v->low[i] = side == side_plus ? lambda : -INFINITY;
+  v->high[i] = side == side_plus ? INFINITY : w->leak * lambda;
+  v->coef[i] = side == side_plus ? lambda : w->leak * lambda;
+  if (side == side_plus) v->l[i] = 0;
+  if (side == side_minus) v->h[i] = 0;
+}
+
+/* Chord of phi on [l,h], l < 0 < h: lambda phi(z) <= slope z + constant. */
+static double chord_slope(const Work *w, const Level *v, rf_index i) {
+  return w->lambda[i] * (v->h[i] - w->leak * v->l[i]) / (v->h[i] - v->l[i]);
+}
+static double chord_constant(const Work *w, const Level *v, rf_index i) {
+  return w->lambda[i] * (1 - w->leak) * v->h[i] * -v->l[i] / (v->h[i] - v->l[i]);
+}
+
+static void set_free(Level *v, rf_index i, double slope) {
+  v->side[i] = side_free;
+  v->low[i] = v->high[i] = v->coef[i] = slope;
+}
+
+/* Smallest and largest x_i.res over coefficients between leak lambda and lambda (undecided) or at their side.
+ */
+static void root_interval(const Work *w, const Level *v, rf_index i, double *least, double *most) {
+  *least = *most = 0;
+  for (rf_index j = 0; j < w->count; j++) {
+    double g = rf_short_dot(w->V + i * w->r, w->V + j * w->r, w->r) * w->lambda[j];
+    double low = j < w->own && v->side[j] == side_plus ? g : w->leak * g;
+    double high = j < w->own && v->side[j] == side_minus ? w->leak * g : g;
+    *least += fmin(low, high), *most += fmax(low, high);
+  }
+}
+
+/* The distance is monotone in the slope of sample i when x_i.res keeps its sign: the side is then known
+ * (G.8). */
+static void root_sides(Work *w, Level *v) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (rf_index i = 0; i < w->own; i++) {
+      if (v->side[i] != side_free) continue;
+      double least, most;
+      root_interval(w, v, i, &least, &most);
+      if (least < 0 && most > 0) continue;
+      set_side(w, v, i, least >= 0 ? side_plus : side_minus);
+      changed = true;
+    }
+  }
+}
+
+static void root(Work *w) {
+  Level *v = &w->levels[0];
+  for (rf_index i = 0; i < w->own; i++) {
+    v->l[i] = -1, v->h[i] = 1;
+    set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
+  }
+  for (rf_index i = w->own; i < w->count; i++) {
+    v->low[i] = w->leak * w->lambda[i], v->high[i] = w->lambda[i];
+    v->coef[i] = w->lambda[i] * (1 + w->leak) / 2;
+  }
+  root_sides(w, v);
+}
+
+/* ---- bounds
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Cholesky of (bound I - A) succeeds: then bound is above the largest eigenvalue. A is r x r, work likewise.
+ */
+static bool above_spectrum(const double *A, double bound, double *L, rf_index r) {
+  for (rf_index i = 0; i < r; i++)
+    for (rf_index j = 0; j <= i; j++) {
+      double sum = (i == j ? bound : 0) - A[i * r + j] - rf_short_dot(L + i * r, L + j * r, j);
+      if (i == j && sum <= 1e-12 * bound) return false;
+      L[i * r + j] = i == j ? sqrt(sum) : sum / L[j * r + j];
+    }
+  return true;
+}
+
+/* Upper bound of the largest eigenvalue of a positive semidefinite A: power iteration, then proof. */
+static double largest_eigenvalue(Work *w, const double *A) {
+  rf_index r = w->r;
+  double *x = w->vector, *z = w->vector + r, value = 0, trace = 0;
+  for (rf_index k = 0; k < r; k++) x[k] = 1 + 0.1 * (double)(k % 3), trace += A[k * r + k];
+  for (int step = 0; step < 12; step++) {
+    for (rf_index k = 0; k < r; k++) z[k] = rf_short_dot(A + k * r, x, r);
+    value = sqrt(rf_short_dot(z, z, r));
+    if (value == 0) return trace;
+    for (rf_index k = 0; k < r; k++) x[k] = z[k] / value;
+    if (step == 0) value = 0;
+  }
+  for (double factor = 1.02; factor < 1.5; factor += 0.08)
+    if (above_spectrum(A, factor * value, w->matrix + r * r, r)) return factor * value;
+  return trace;
+}
+
+/* Constant of the free samples: chords, or Cauchy-Schwarz for those with wide ranges where that is smaller.
+ * Sets their coefficients accordingly. */
+static double free_constant(Work *w, Level *v) {
+  rf_index r = w->r, wide = 0;
+  double chords = 0, wide_chords = 0, weight = 0, *A = w->matrix;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    double constant = chord_constant(w, v, i), half = (1 - w->leak) / 2 * w->lambda[i];
+    chords += constant;
+    set_free(v, i, chord_slope(w, v, i));
+    if (constant > 0.6 * half) wide++, wide_chords += constant, weight += w->lambda[i];
+  }
+  if (wide < 3) return chords;
+  memset(A, 0, (size_t)(r * r) * sizeof *A);
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free || chord_constant(w, v, i) <= 0.3 * (1 - w->leak) * w->lambda[i]) continue;
+    const double *x = w->V + i * r;
+    for (rf_index k = 0; k < r; k++) rf_short_axpy(A + k * r, w->lambda[i] * x[k], x, r);
+  }
+  double spectral = (1 - w->leak) / 2 * sqrt(weight * largest_eigenvalue(w, A)) * (1 + 1e-14);
+  if (spectral >= wide_chords) return chords;
+  for (rf_index i = 0; i < w->own; i++)
+    if (v->side[i] == side_free && chord_constant(w, v, i) > 0.3 * (1 - w->leak) * w->lambda[i])
+      set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
+  return chords - wide_chords + spectral;
+}
+
+/* Rounding in |res|: a few units in the last place of the terms that were added. */
+static double rounding(const Work *w, const Level *v) {
+  double sum = 0;
+  for (rf_index i = 0; i < w->count; i++) sum += fabs(v->coef[i]);
+  return 1e-15 * sum;
+}
+
+/* Shrinks |res| while that promises to prune. Returns true when pruned; *size = |res|. */
+static bool shrink(Work *w, Level *v, double constant, double *size) {
+  RfBox *box = &w->box;
+  double before = INFINITY, target = w->search->target;
+  for (int sweep = 0; sweep < 40; sweep++) {
+    *size = sqrt(rf_box_sweep(box));
+    if (*size + constant <= target && *size + constant + rounding(w, v) <= target) return true;
+    if (before - *size < 0.03 * (*size + constant - target)) break;
+    before = *size;
+  }
+  return false;
+}
+
+/* Uses the cap res.u >= target - C to narrow the ranges of free samples; true when one was decided or the
+ * constant fell noticeably. */
+static bool narrow(Work *w, Level *v, double constant, double size) {
+  double cosine = (w->search->target - constant) / size;
+  if (!(cosine > 0)) return false;
+  if (cosine > 1) cosine = 1;
+  double sine = sqrt(1 - cosine * cosine) + 1e-12, before = 0, after = 0;
+  bool decided = false;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    double q = rf_short_dot(w->V + i * w->r, w->box.res, w->r) / size;
+    double across = sqrt(fmax(0, 1 - q * q)) * sine + 1e-13;
+    if (fabs(q) > sine) {
+      set_side(w, v, i, q > 0 ? side_plus : side_minus);
+      decided = true;
+      continue;
+    }
+    before += chord_constant(w, v, i);
+    if (q < cosine) v->h[i] = fmin(v->h[i], q * cosine + across);
+    if (-q < cosine) v->l[i] = fmax(v->l[i], q * cosine - across);
+    if (v->l[i] >= 0 || v->h[i] <= 0) {
+      set_side(w, v, i, v->l[i] >= 0 ? side_plus : side_minus);
+      decided = true;
+    } else
+      after += chord_constant(w, v, i);
+  }
+  return decided || after < 0.9 * before;
+}
+
+/* ---- the tree
+ * ---------------------------------------------------------------------------------------------- */
+
+static void aim_box(Work *w, Level *v) {
+  w->box.V = w->V, w->box.n = w->count, w->box.r = w->r;
+  w->box.coef = v->coef, w->box.low = v->low, w->box.high = v->high;
+}
+
+static void note_value(Work *w, double size, double bound) {
+  RfSearch *s = w->search;
+  if (size > 0) {
+    for (rf_index k = 0; k < w->r; k++) w->u[k] = w->box.res[k] / size;
+    double value = rf_oracle_value(w->p, w->lambda_all, w->u, w->sign);
+    if (value > s->target) {
+      RfStatus status = rf_directions_add(w->context, &s->found, w->u, value, w->sign);
+      if (status) w->status = status, w->stopped = true;
+      if (s->stop_after > 0 && s->found.count >= s->stop_after) w->stopped = true;
+    }
+    s->best = fmax(s->best, value);
+    if (s->stop_after == 0) s->target = fmax(s->target, s->best);
+  }
+  s->upper = fmax(s->upper, bound);
+}
+
+/* The free sample whose chord is furthest from phi at the present direction. */
+static rf_index choose(Work *w, const Level *v, double size, bool *plus) {
+  rf_index at = -1;
+  double worst = -INFINITY;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    double q = size > 0 ? rf_short_dot(w->V + i * w->r, w->box.res, w->r) / size : 0;
+    double inside = fmin(fmax(q, v->l[i]), v->h[i]);
+    double gap =
+        chord_constant(w, v, i) + chord_slope(w, v, i) * inside - w->lambda[i] * rf_phi(inside, w->leak);
+    if (gap > worst) worst = gap, at = i, *plus = q >= 0;
+  }
+  return at;
+}
+
+static bool poll(Work *w) {
+  RfSearch *s = w->search;
+  s->nodes++;
+  if (s->node_limit > 0 && s->nodes >= s->node_limit) w->stopped = true;
+  if ((s->nodes & 255) == 0 && rf_context_stop(w->context)) w->status = RF_INTERRUPTED, w->stopped = true;
+  return w->stopped;
+}
+
+static void copy_level(const Work *w, Level *to, const Level *from) {
+  memcpy(to->coef, from->coef, (size_t)(3 * w->count + 2 * w->own) * sizeof(double));
+  memcpy(to->side, from->side, (size_t)w->own);
+}
+
+static void visit(Work *w, rf_index depth) {
+  Level *v = &w->levels[depth];
+  double constant = 0, size = 0;
+  if (poll(w)) {
+    w->search->upper = INFINITY; /* replaced by the parent's bound */
+    return;
+  }
+  for (int round = 0; round < 6; round++) {
+    constant = free_constant(w, v);
+    aim_box(w, v);
+    rf_box_residual(&w->box);
+    if (shrink(w, v, constant, &size)) return;
+    if (!narrow(w, v, constant, size)) break;
+  }
+  bool plus = true;
+  rf_index at = choose(w, v, size, &plus);
+  if (at < 0) {
+    size = rf_box_solve(&w->box);
+    double bound = size + rounding(w, v);
+    if (bound > w->search->target) note_value(w, size, bound);
+    return;
+  }
+  if (w->search->stop_after == 0) note_value(w, size, 0);
+  double bound = size + constant + rounding(w, v), outside = w->search->upper;
+  for (int child = 0; child < 2 && !w->stopped; child++) {
+    copy_level(w, &w->levels[depth + 1], v);
+    set_side(w, &w->levels[depth + 1], at, (child == 0) == plus ? side_plus : side_minus);
+    visit(w, depth + 1);
+  }
+  if (w->stopped)
+    w->search->upper = fmax(outside, bound); /* whatever is open below is under this node's bound */
+}
+
+RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
+                       int sign) {
+  Work w = {.context = context,
+            .search = search,
+            .p = p,
+            .lambda_all = lambda,
+            .sign = sign,
+            .r = p->r,
+            .leak = p->leak};
+  search->found.r = p->r;
+  search->upper = 0;
+  w.status = work_new(&w);
+  if (!w.status && w.own > 0) {
+    double *coef = w.box.coef, *low = w.box.low, *high = w.box.high;
+    root(&w);
+    visit(&w, 0);
+    w.box.coef = coef, w.box.low = low, w.box.high = high;
+  }
+  search->upper = fmax(search->upper, search->target);
+  work_free(&w);
+  return w.status;
+}
