@@ -235,8 +235,8 @@ static bool agrees(const Polish *q, const RfMaster *master) {
   return moved <= fmin(0.1, 1e3 * sqrt(gap)) * total && fabs(now - before) <= 3 * gap * before;
 }
 
-RfStatus rf_polish(RfContext *context, RfAtoms *atoms, double *lambda, bool *improved, const RfReduced *p,
-                   const RfMaster *master) {
+RfStatus rf_optimum_polish(RfContext *context, RfAtoms *atoms, double *lambda, bool *improved,
+                           const RfReduced *p, const RfMaster *master) {
   Polish q = {.p = p, .n = p->n, .r = p->r};
   RfAtoms fresh = {.r = p->r};
   *improved = false;

@@ -233,7 +233,7 @@ static RfStatus finish(Solve *s, double aim, rf_index *added) {
   bool polished = false;
   double norm;
   memcpy(s->trial, rf_master_lambda(s->master), (size_t)p->n * sizeof(double));
-  RfStatus status = rf_polish(s->context, &atoms, s->trial, &polished, p, s->master);
+  RfStatus status = rf_optimum_polish(s->context, &atoms, s->trial, &polished, p, s->master);
   if (!status && polished) {
     status = climb_all(s, s->trial, 1 + 1e-9);
     if (!status) status = add_steepest(s, 50, added);
