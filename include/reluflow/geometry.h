@@ -178,10 +178,13 @@ typedef struct RfSpikeFree {
 } RfSpikeFree;
 
 RF_API void rf_spike_free_free(RfSpikeFree *spike);
-/* Full row rank: by the signs of (XX^T)^-1; the number is then computed up to 2^n <= max_sectors sectors.
- * Otherwise over all open sectors, RF_UNKNOWN when there are more than max_sectors (<= 0 = 100000). */
+/* Decided for every X. Rows that are positive multiples of each other count once. Independent rows:
+ * spike-free iff (XX^T)^-1 has no positive off-diagonal entry. Dependent rows are never spike-free: a
+ * relation sum c_i x_i = 0 would have to survive (.)_+, and kinks on distinct hyperplanes do not cancel. The
+ * number is computed for at most max_rows rows (<= 0 = 8; work 3^rows) when the property fails; it is 1 when
+ * it holds. RF_UNKNOWN only for rows that are independent and dependent within rounding. */
 RF_API RfStatus rf_geometry_spike_free(RfContext *context, RfSpikeFree *spike, const double *X, rf_index n,
-                                       rf_index d, rf_index max_sectors);
+                                       rf_index d, rf_index max_rows);
 
 #ifdef __cplusplus
 }
