@@ -14,4 +14,5 @@
 #include "reluflow/flow.h"
 #include "reluflow/theory.h"
 #include "reluflow/report.h"
+#include "reluflow/claims.h"
 #endif

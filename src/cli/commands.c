@@ -4,6 +4,7 @@
 static const CliCommand *const commands[] = {
     &cli_maxmargin,
     &cli_train,
+    &cli_verify,
     &cli_data_list,
     &cli_data_info,
 };

@@ -1,0 +1,79 @@
+/* claims: the ledger. Every computable statement of the five papers as a small record with a function that
+ * runs it: the setting, the predicted value computed from theory, the observed one, and a judge with a stated
+ * tolerance. Where a formula is misprinted, the corrected form decides the verdict and the printed form is
+ * evaluated beside it. */
+#ifndef RELUFLOW_CLAIMS_H
+#define RELUFLOW_CLAIMS_H
+
+#include "reluflow/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RfClaimKind {
+  RF_CLAIM_IDENTITY = 0,
+  RF_CLAIM_BOUND,
+  RF_CLAIM_LIMIT,
+  RF_CLAIM_RATE,
+  RF_CLAIM_PROBABILITY,
+  RF_CLAIM_CONSTRUCTION,
+  RF_CLAIM_COUNTER_EXAMPLE,
+  RF_CLAIM_FIGURE,
+  RF_CLAIM_TABLE
+} RfClaimKind;
+
+/* How long a claim takes on one core: below a second, below a minute, longer. */
+typedef enum RfClaimCost { RF_CLAIM_QUICK = 0, RF_CLAIM_NORMAL = 1, RF_CLAIM_HEAVY = 2 } RfClaimCost;
+
+typedef struct RfClaimRun RfClaimRun;
+
+typedef struct RfClaim {
+  const char *id;    /* "VSS-07" */
+  const char *paper; /* "Vardi, Shamir, Srebro" */
+  const char *where; /* theorem and equation numbers */
+  const char *title; /* the statement in words */
+  RfClaimKind kind;
+  RfClaimCost cost;
+  RfStatus (*check)(RfClaimRun *run);
+} RfClaim;
+
+typedef enum RfClaimVerdict { RF_CLAIM_PASS = 0, RF_CLAIM_FAIL = 1, RF_CLAIM_SKIPPED = 2 } RfClaimVerdict;
+typedef enum RfPrintedForm { RF_PRINTED_SAME = 0, RF_PRINTED_PASS = 1, RF_PRINTED_FAIL = 2 } RfPrintedForm;
+
+typedef struct RfClaimResult {
+  const RfClaim *claim;
+  RfClaimVerdict verdict;
+  double predicted, observed; /* of the check that came closest to failing (or failed first) */
+  double error, tolerance;    /* error <= tolerance passes */
+  rf_index checks;            /* comparisons made */
+  RfPrintedForm printed;      /* RF_PRINTED_SAME: the printed form is the one that was judged */
+  char note[400];             /* what was compared, what failed, what else is worth knowing */
+  double seconds;
+} RfClaimResult;
+
+typedef struct RfClaimSettings {
+  bool quick;           /* only claims of cost quick, with fewer repetitions */
+  bool heavy;           /* also claims of cost heavy */
+  rf_index seeds;       /* multiplies the number of seeds; 1 = as the ledger says */
+  uint64_t first_seed;  /* 0 = the ledger's own */
+  const char *data_dir; /* real data; NULL = none */
+} RfClaimSettings;
+
+RF_API RfClaimSettings rf_claim_settings_default(void);
+/* The ledger, in the order of the papers. */
+RF_API rf_index rf_claims_count(void);
+RF_API const RfClaim *rf_claim_at(rf_index k); /* 0 <= k < rf_claims_count() */
+RF_API const char *rf_claim_kind_name(RfClaimKind kind);
+RF_API const char *rf_claim_verdict_name(RfClaimVerdict verdict);
+/* True when the id matches a pattern with * and ?, or is "PL" for all PL-... (case does not matter). */
+RF_API bool rf_claim_matches(const RfClaim *claim, const char *pattern);
+/* Runs `count` claims, context->threads at a time; results[k] belongs to claims[k]. RF_OK when all ran
+ * (whatever their verdicts), RF_INTERRUPTED when stopped (the rest is skipped and says so), or a failure. */
+RF_API RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
+                              rf_index count, const RfClaimSettings *settings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,202 @@
+/* `reluflow verify [ID...]`: the claims of the papers, run. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct VerifyFlags {
+  bool list, quick, heavy;
+  const char *kind;
+  rf_index seeds;
+} VerifyFlags;
+
+static const CliOption options[] = {
+    {"--list", CLI_FLAG, offsetof(VerifyFlags, list), NULL, NULL, 0, 0, "name the claims, do not run them"},
+    {"--kind", CLI_TEXT, offsetof(VerifyFlags, kind), "KIND", NULL, 0, 0,
+     "only identity, bound, limit, rate, probability, construction, counter-example, figure or table"},
+    {"--quick", CLI_FLAG, offsetof(VerifyFlags, quick), NULL, NULL, 0, 0,
+     "only claims of about a second, with a tenth of the repetitions"},
+    {"--heavy", CLI_FLAG, offsetof(VerifyFlags, heavy), NULL, NULL, 0, 0,
+     "also claims that take many minutes"},
+    {"--seeds", CLI_INDEX, offsetof(VerifyFlags, seeds), "N", "1", 1, 0,
+     "N times the usual number of random draws"},
+    {0},
+};
+
+typedef struct Selection {
+  const RfClaim **claims;
+  RfClaimResult *results;
+  rf_index count;
+} Selection;
+
+static bool wanted(const CliRun *run, const RfClaim *claim, bool *matched) {
+  const VerifyFlags *flags = run->settings;
+  bool named = run->n_arguments == 0;
+  for (int k = 0; k < run->n_arguments; k++)
+    if (rf_claim_matches(claim, run->arguments[k])) named = matched[k] = true;
+  return named && (!flags->kind || strcmp(flags->kind, rf_claim_kind_name(claim->kind)) == 0);
+}
+
+static RfStatus check_kind(CliRun *run) {
+  const VerifyFlags *flags = run->settings;
+  for (int k = RF_CLAIM_IDENTITY; flags->kind && k <= RF_CLAIM_TABLE; k++)
+    if (strcmp(flags->kind, rf_claim_kind_name((RfClaimKind)k)) == 0) return RF_OK;
+  return flags->kind ? rf_fail(&run->context, RF_ERR_USAGE, "--kind %s: no such kind of claim", flags->kind)
+                     : RF_OK;
+}
+
+static RfStatus choose(CliRun *run, Selection *chosen) {
+  rf_index all = rf_claims_count();
+  bool *matched = RF_NEW(bool, run->n_arguments);
+  RfStatus status = check_kind(run);
+  chosen->claims = RF_NEW(const RfClaim *, all);
+  chosen->results = RF_NEW(RfClaimResult, all);
+  if (!matched || !chosen->claims || !chosen->results)
+    status = rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
+  for (rf_index k = 0; k < all && !status; k++)
+    if (wanted(run, rf_claim_at(k), matched)) chosen->claims[chosen->count++] = rf_claim_at(k);
+  for (int k = 0; k < run->n_arguments && !status; k++)
+    if (!matched[k])
+      status = rf_fail(&run->context, RF_ERR_USAGE, "%s: no such claim; see reluflow verify --list",
+                       run->arguments[k]);
+  rf_free(matched);
+  return status;
+}
+
+static void list_page(RfText *page, const Selection *chosen) {
+  RfTable table;
+  rf_table_init(&table, "llll", "id|kind|where|what is claimed");
+  for (rf_index k = 0; k < chosen->count; k++) {
+    rf_table_cell(&table, "%s", chosen->claims[k]->id);
+    rf_table_cell(&table, "%s", rf_claim_kind_name(chosen->claims[k]->kind));
+    rf_table_cell(&table, "%s", chosen->claims[k]->where);
+    rf_table_cell(&table, "%s", chosen->claims[k]->title);
+  }
+  rf_table_print(page, &table, 0);
+  rf_table_free(&table);
+}
+
+static const char *printed_text(RfPrintedForm printed) {
+  return printed == RF_PRINTED_PASS ? "pass" : printed == RF_PRINTED_FAIL ? "fail" : NULL;
+}
+
+static void results_json(RfJson *json, const Selection *chosen, bool ran, const rf_index *counts) {
+  rf_json_array(json, "claims");
+  for (rf_index k = 0; k < chosen->count; k++) {
+    const RfClaim *claim = chosen->claims[k];
+    const RfClaimResult *r = &chosen->results[k];
+    rf_json_object(json, NULL);
+    rf_json_string(json, "id", claim->id);
+    rf_json_string(json, "paper", claim->paper);
+    rf_json_string(json, "title", claim->title);
+    rf_json_string(json, "kind", rf_claim_kind_name(claim->kind));
+    rf_json_number(json, "predicted", ran ? r->predicted : NAN);
+    rf_json_number(json, "observed", ran ? r->observed : NAN);
+    rf_json_number(json, "error", ran ? r->error : NAN);
+    rf_json_number(json, "tolerance", ran ? r->tolerance : NAN);
+    rf_json_string(json, "verdict", ran ? rf_claim_verdict_name(r->verdict) : "skipped");
+    rf_json_string(json, "printed_form", printed_text(r->printed));
+    rf_json_string(json, "note", ran ? r->note : "not run: --list");
+    rf_json_number(json, "seconds", r->seconds);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+  rf_json_integer(json, "passed", counts[RF_CLAIM_PASS]);
+  rf_json_integer(json, "failed", counts[RF_CLAIM_FAIL]);
+  rf_json_integer(json, "skipped", counts[RF_CLAIM_SKIPPED]);
+}
+
+static void fill_table(RfTable *table, const Selection *chosen) {
+  rf_table_init(table, "llrrrrll",
+                "id|verdict|predicted|observed|error|allowed|printed form|what is claimed");
+  for (rf_index k = 0; k < chosen->count; k++) {
+    const RfClaimResult *r = &chosen->results[k];
+    const char *printed = printed_text(r->printed);
+    rf_table_cell(table, "%s", chosen->claims[k]->id);
+    rf_table_cell(table, "%s", rf_claim_verdict_name(r->verdict));
+    rf_table_cell(table, isnan(r->predicted) ? "" : "%.7g", r->predicted);
+    rf_table_cell(table, isnan(r->observed) ? "" : "%.7g", r->observed);
+    rf_table_cell(table, isnan(r->error) ? "" : "%.2g", r->error);
+    rf_table_cell(table, isnan(r->tolerance) ? "" : "%.2g", r->tolerance);
+    rf_table_cell(table, "%s", printed ? printed : "");
+    rf_table_cell(table, "%s", chosen->claims[k]->title);
+  }
+}
+
+static void results_page(CliRun *run, const Selection *chosen, const rf_index *counts) {
+  RfTable table;
+  fill_table(&table, chosen);
+  rf_table_print(&run->page, &table, 0);
+  rf_table_free(&table);
+  for (rf_index k = 0; k < chosen->count; k++)
+    if (chosen->results[k].verdict != RF_CLAIM_PASS)
+      rf_text_addf(&run->page, "%s: %s\n", chosen->claims[k]->id, chosen->results[k].note);
+  rf_text_addf(&run->page, "%lld passed, %lld failed, %lld skipped\n", (long long)counts[RF_CLAIM_PASS],
+               (long long)counts[RF_CLAIM_FAIL], (long long)counts[RF_CLAIM_SKIPPED]);
+}
+
+static void results_html(CliRun *run, const Selection *chosen, const rf_index *counts) {
+  char verdict[120];
+  RfTable table;
+  snprintf(verdict, sizeof verdict, "%lld passed, %lld failed, %lld skipped",
+           (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
+           (long long)counts[RF_CLAIM_SKIPPED]);
+  rf_html_begin(&run->html, "reluflow verify", "the claims of the papers, run");
+  rf_html_verdict(&run->html, counts[RF_CLAIM_FAIL] ? RF_BAD : RF_GOOD, verdict);
+  rf_html_section(&run->html, "The ledger");
+  fill_table(&table, chosen);
+  rf_table_html(&run->html, &table);
+  rf_table_free(&table);
+  rf_html_section(&run->html, "Notes");
+  rf_table_init(&table, "llrl", "id|where|seconds|note");
+  for (rf_index k = 0; k < chosen->count; k++) {
+    rf_table_cell(&table, "%s", chosen->claims[k]->id);
+    rf_table_cell(&table, "%s", chosen->claims[k]->where);
+    rf_table_cell(&table, "%.2f", chosen->results[k].seconds);
+    rf_table_cell(&table, "%s", chosen->results[k].note);
+  }
+  rf_table_html(&run->html, &table);
+  rf_table_free(&table);
+  rf_html_end(&run->html);
+}
+
+static int verify_run(CliRun *run) {
+  const VerifyFlags *flags = run->settings;
+  Selection chosen = {0};
+  rf_index counts[3] = {0};
+  RfClaimSettings settings = rf_claim_settings_default();
+  settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
+  settings.first_seed = run->common.seed, settings.data_dir = run->common.data_dir;
+  RfStatus status = choose(run, &chosen);
+  if (!status && flags->list) counts[RF_CLAIM_SKIPPED] = chosen.count;
+  if (!status && !flags->list) {
+    status = rf_claims_run(&run->context, chosen.results, chosen.claims, chosen.count, &settings);
+    for (rf_index k = 0; k < chosen.count; k++) counts[chosen.results[k].verdict]++;
+  }
+  if (status >= 0) {
+    if (run->json) results_json(run->json, &chosen, !flags->list, counts);
+    if (run->wants_page && flags->list) list_page(&run->page, &chosen);
+    if (run->wants_page && !flags->list) results_page(run, &chosen, counts);
+    if (run->common.report && !flags->list) results_html(run, &chosen, counts);
+  }
+  rf_free(chosen.claims), rf_free(chosen.results);
+  int exit_status = cli_finish(run, status);
+  return exit_status == CLI_DONE && counts[RF_CLAIM_FAIL] ? CLI_DOES_NOT_HOLD : exit_status;
+}
+
+const CliCommand cli_verify = {
+    .name = "verify",
+    .arguments = "[ID...]",
+    .summary = "run the papers' claims and compare",
+    .description =
+        "Runs claims of the five papers: what is predicted, what is observed, and whether the form printed "
+        "in the paper "
+        "holds. Without an ID all of them; IDs may be a paper (VSS), an id (VSS-07) or a pattern (VSS-1*).",
+    .options = options,
+    .settings_size = sizeof(VerifyFlags),
+    .min_arguments = 0,
+    .max_arguments = 64,
+    .examples = "reluflow verify --list # what there is\nreluflow verify VSS-0* --report ledger.html",
+    .run = verify_run,
+};
