@@ -24,22 +24,37 @@ static RfStatus check_sizes(RfContext *context, rf_index a, rf_index b) {
   return RF_OK;
 }
 
+/* The triangular factor of a tall A has the same singular values and right vectors: A (n x d) is overwritten.
+ */
+static RfStatus keep_triangle(RfContext *context, double *A, rf_index n, rf_index d) {
+  double *tau = RF_NEW(double, d);
+  if (!tau) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a factor");
+  lapack_int info = LAPACKE_dgeqrf(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)d, A, (lapack_int)d, tau);
+  for (rf_index i = 1; i < d; i++) memset(A + i * d, 0, (size_t)i * sizeof *A);
+  rf_free(tau);
+  return lapack_status(context, info, "triangular factor");
+}
+
 RfStatus rf_la_singular(RfContext *context, double *values, double *right, const double *A, rf_index n,
                         rf_index d) {
   rf_index least = n < d ? n : d, total;
   RfStatus status = check_sizes(context, n, d);
   if (status || least == 0) return status;
   if (!rf_multiply_sizes(&total, n, d)) return rf_fail(context, RF_ERR_MEMORY, "matrix too large");
+  bool tall = n > d + d / 2;
+  rf_index rows = tall ? d : n;
   double *copy = rf_copy_doubles(A, total);
-  double *left = right ? RF_NEW(double, n *least) : NULL;
+  double *left = right ? RF_NEW(double, rows *least) : NULL;
   if (!copy || (right && !left)) {
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for singular values of %lld x %lld", (long long)n,
                      (long long)d);
     goto done;
   }
+  if (tall) status = keep_triangle(context, copy, n, d);
+  if (status) goto done;
   status =
       lapack_status(context,
-                    LAPACKE_dgesdd(LAPACK_ROW_MAJOR, right ? 'S' : 'N', (lapack_int)n, (lapack_int)d, copy,
+                    LAPACKE_dgesdd(LAPACK_ROW_MAJOR, right ? 'S' : 'N', (lapack_int)rows, (lapack_int)d, copy,
                                    (lapack_int)d, values, left, (lapack_int)least, right, (lapack_int)d),
                     "singular values");
 done:
