@@ -6,6 +6,7 @@
 #include "reluflow/la.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 
 enum { block_rows = 256 };
@@ -25,45 +26,89 @@ static void count_rows(RfPairFacts *facts, double *norms, const double *X, const
 /* ---- inner products -------------------------------------------------------------------------------------
  */
 
+/* Extremes over pairs: least product within a class, greatest across, least signed cosine. */
+typedef struct Extremes {
+  double same, cross, sep;
+} Extremes;
+
 typedef struct PairScan {
-  const double *y, *norms;
+  const double *X, *y;
+  const double *inverse; /* 1/|x_i|, 0 for a zero row */
+  rf_index n, d;
   double zero;
 } PairScan;
 
-/* One row of a block: products[j - first] = <x_i, x_j> for j = first..last-1; pairs i < j only. */
-static void scan_row(RfPairFacts *facts, const PairScan *scan, const double *products, rf_index i,
+/* One row of a block: products[j - first] = <x_i, x_j>, pairs i < j only. Selections instead of branches:
+ * this loop sees every pair. */
+static void scan_row(Extremes *extremes, const PairScan *scan, const double *products, rf_index i,
                      rf_index first, rf_index last) {
-  double norm = scan->norms[i];
+  double label = scan->y[i], inverse = scan->inverse[i], zero = scan->zero;
+  double least = extremes->same, greatest = extremes->cross, sep = extremes->sep;
+  const double *y = scan->y, *other = scan->inverse;
+#pragma omp simd reduction(min : least, sep) reduction(max : greatest)
   for (rf_index j = i + 1 > first ? i + 1 : first; j < last; j++) {
-    double value = products[j - first], scale = norm * scan->norms[j];
-    bool same = scan->y[i] == scan->y[j];
-    if (fabs(value) <= scan->zero * scale) value = 0;
-    if (same)
-      facts->min_same = fmin(facts->min_same, value);
-    else
-      facts->max_cross = fmax(facts->max_cross, value);
-    if (scale > 0) facts->sep = fmin(facts->sep, (same ? value : -value) / scale);
+    double both = inverse * other[j], cosine = products[j - first] * both;
+    bool same = y[j] == label, vanishes = fabs(cosine) <= zero;
+    double value = vanishes ? 0 : products[j - first];
+    double within = same ? value : INFINITY, across = same ? -INFINITY : value;
+    double signed_cosine = vanishes ? (both > 0 ? 0 : 1) : same ? cosine : -cosine;
+    least = within < least ? within : least;
+    greatest = across > greatest ? across : greatest;
+    sep = signed_cosine < sep ? signed_cosine : sep;
+  }
+  *extremes = (Extremes){least, greatest, sep};
+}
+
+/* Block row i against itself and all later ones. */
+static void scan_block(Extremes *extremes, const PairScan *scan, double *products, rf_index i) {
+  rf_index rows = scan->n - i < block_rows ? scan->n - i : block_rows;
+  for (rf_index j = i; j < scan->n; j += block_rows) {
+    rf_index cols = scan->n - j < block_rows ? scan->n - j : block_rows;
+    rf_la_product_nt(products, scan->X + i * scan->d, scan->X + j * scan->d, rows, cols, scan->d);
+    for (rf_index k = 0; k < rows; k++) scan_row(extremes, scan, products + k * cols, i + k, j, j + cols);
   }
 }
 
-static RfStatus scan_products(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
-                              const double *norms, rf_index n, rf_index d) {
-  PairScan scan = {.y = y, .norms = norms, .zero = context->tol.zero};
-  RfStatus status = RF_OK;
-  double *products = RF_NEW(double, block_rows *block_rows);
+/* Minima and maxima do not depend on the order, so threads may share the block rows freely. */
+static RfStatus scan_blocks(RfContext *context, Extremes *total, const PairScan *scan) {
+  rf_index blocks = (scan->n + block_rows - 1) / block_rows;
+  int threads = context->threads > 1 ? context->threads : 1;
+  double *products = RF_NEW(double, (rf_index)threads *block_rows *block_rows);
+  bool stopped = false;
   if (!products) return rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products");
-  for (rf_index i = 0; i < n && !status; i += block_rows)
-    for (rf_index j = i; j < n && !status; j += block_rows) {
-      rf_index rows = n - i < block_rows ? n - i : block_rows, cols = n - j < block_rows ? n - j : block_rows;
-      rf_la_product_nt(products, X + i * d, X + j * d, rows, cols, d);
-      for (rf_index k = 0; k < rows; k++) scan_row(facts, &scan, products + k * cols, i + k, j, j + cols);
-      if (rf_context_stop(context)) status = RF_INTERRUPTED;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Extremes mine = *total;
+    double *own = products + (rf_index)omp_get_thread_num() * block_rows * block_rows;
+#pragma omp for schedule(dynamic, 1)
+    for (rf_index b = 0; b < blocks; b++) {
+      if (rf_context_stop(context)) {
+#pragma omp atomic write
+        stopped = true;
+      } else {
+        scan_block(&mine, scan, own, b * block_rows);
+      }
     }
-  if (status) facts->min_same = facts->max_cross = facts->sep = NAN;
-  facts->orthogonal_separable =
-      !status && n > 0 && facts->zeros == 0 && !(facts->min_same <= 0) && !(facts->max_cross > 0);
+#pragma omp critical(rf_pairs_extremes)
+    *total =
+        (Extremes){fmin(total->same, mine.same), fmax(total->cross, mine.cross), fmin(total->sep, mine.sep)};
+  }
   rf_free(products);
-  return status;
+  return stopped ? RF_INTERRUPTED : RF_OK;
+}
+
+static RfStatus scan_products(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
+                              double *norms, rf_index n, rf_index d) {
+  for (rf_index i = 0; i < n; i++) norms[i] = norms[i] > 0 ? 1 / norms[i] : 0;
+  PairScan scan = {.X = X, .y = y, .inverse = norms, .n = n, .d = d, .zero = context->tol.zero};
+  Extremes total = {INFINITY, -INFINITY, facts->zeros < n ? 1 : INFINITY}; /* i = j gives cosine 1 */
+  RfStatus status = scan_blocks(context, &total, &scan);
+  if (status) return status;
+  facts->min_same = isfinite(total.same) ? total.same : NAN;
+  facts->max_cross = isfinite(total.cross) ? total.cross : NAN;
+  facts->sep = isfinite(total.sep) ? total.sep : NAN;
+  facts->orthogonal_separable = n > 0 && facts->zeros == 0 && total.same > 0 && total.cross <= 0;
+  return RF_OK;
 }
 
 /* ---- equal and opposite rows ------------------------------------------------------------------------------
@@ -169,10 +214,7 @@ RfStatus rf_geometry_pairs(RfContext *context, RfPairFacts *facts, const double 
   count_rows(facts, norms, X, y, n, d);
   RfStatus status = match_rows(context, facts, X, y, n, d);
   if (!status) status = rf_la_rank(context, &facts->rank, NULL, X, n, d, context->tol.rank);
-  if (!status && y) {
-    if (facts->zeros < n) facts->sep = 1; /* i = j */
-    status = scan_products(context, facts, X, y, norms, n, d);
-  }
+  if (!status && y) status = scan_products(context, facts, X, y, norms, n, d);
   rf_free(norms);
   return status;
 }

@@ -227,9 +227,12 @@ RfStatus rf_planes_new(RfContext *context, RfPlanes *planes, const double *X, rf
   status = find_basis(context, planes, unit);
   if (!status) status = rf_normals_new(context, &planes->planes, planes->rows, planes->rank);
   if (status) goto done;
+  if (planes->basis)
+    rf_la_product_nt(planes->planes.normal, unit, planes->basis, planes->rows, planes->rank, d);
+  else
+    memcpy(planes->planes.normal, unit, (size_t)(planes->rows * d) * sizeof(double));
   for (rf_index i = 0; i < planes->rows; i++) {
     double *normal = planes->planes.normal + i * planes->rank;
-    rf_planes_lower(normal, planes, unit + i * d);
     planes->planes.noise[i] = DBL_EPSILON * (planes->basis ? 4 : 1);
     rf_la_scale(normal, 1 / rf_la_norm(normal, planes->rank), planes->rank);
   }

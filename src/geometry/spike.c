@@ -166,8 +166,8 @@ static void keep_better(double *best, double *found, const Spike *work, const do
   for (rf_index k = 0; k < work->d; k++) best[k] = u[k] / norm;
 }
 
-/* A direction where the relation breaks: some rows, random ones, and, where these see only 0, points just beside
- * the kink of a row with c_i != 0, one of which must. */
+/* A direction where the relation breaks: some rows, random ones, and, where these see only 0, points just
+ * beside the kink of a row with c_i != 0, one of which must. */
 static RfStatus break_dependency(RfContext *context, RfSpikeFree *spike, const Spike *work) {
   rf_index d = work->d;
   double *u = RF_NEW(double, d), found = 0;
@@ -353,23 +353,34 @@ static RfStatus spike_number(RfContext *context, RfSpikeFree *spike, const Spike
   return status;
 }
 
-RfStatus rf_geometry_spike_free(RfContext *context, RfSpikeFree *spike, const double *X, rf_index n,
-                                rf_index d, rf_index max_rows) {
-  *spike = (RfSpikeFree){.holds = RF_UNKNOWN, .number = NAN};
+/* The test on the first rows only: dependent ones among them settle it for all. */
+static RfStatus test_rows(RfContext *context, RfSpikeFree *spike, const double *X, rf_index n, rf_index d,
+                          rf_index max_rows, bool all) {
   Spike work = {0};
   RfStatus status = distinct_rows(context, &work, X, n, d);
   if (!status) status = invert(context, &work);
   if (status) goto done;
-  if (work.independent) {
-    status = test_signs(context, spike, &work);
-    if (!status && spike->holds == RF_NO && work.rows <= (max_rows > 0 ? max_rows : 8))
-      status = spike_number(context, spike, &work);
-  } else {
+  if (!work.independent) {
     status = find_dependency(context, &work);
     if (!status) status = break_dependency(context, spike, &work);
+  } else if (all) {
+    status = test_signs(context, spike, &work);
+    if (!status && spike->holds == RF_NO && work.rows <= max_rows)
+      status = spike_number(context, spike, &work);
   }
 done:
   spike_work_free(&work);
+  return status;
+}
+
+RfStatus rf_geometry_spike_free(RfContext *context, RfSpikeFree *spike, const double *X, rf_index n,
+                                rf_index d, rf_index max_rows) {
+  *spike = (RfSpikeFree){.holds = RF_UNKNOWN, .number = NAN};
+  RfStatus status = RF_OK;
+  for (rf_index rows = d + 1; rows < n && !status && spike->holds == RF_UNKNOWN; rows *= 2)
+    status = test_rows(context, spike, X, rows, d, 0, false);
+  if (!status && spike->holds == RF_UNKNOWN)
+    status = test_rows(context, spike, X, n, d, max_rows > 0 ? max_rows : 8, true);
   if (status < 0) rf_spike_free_free(spike);
   return status;
 }
