@@ -5,6 +5,7 @@
 #define RELUFLOW_CERTIFY_H
 
 #include "reluflow/core.h"
+#include "reluflow/layers.h"
 #include "reluflow/net.h"
 
 #ifdef __cplusplus
@@ -47,6 +48,42 @@ RF_API void rf_kkt_free(RfKkt *kkt); /* frees the contents and zeroes the struct
  * kkt->status, RF_INTERRUPTED, or a failure. */
 RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
                                const double *y, rf_index n);
+
+/* ---- layered networks -------------------------------------------------------------------------------------
+ */
+
+/* A homogeneous layered network with one output as a point of min |theta|^2/2 s.t. y_i f(x_i) >= 1. At kinks
+ * the derivative with phi'(0) = leak is used, so a network on a kink may be a KKT point although `holds` is
+ * false: see `kinks`. */
+typedef struct RfLayeredKkt {
+  RfStatus status; /* RF_OK, or RF_NOT_SEPARABLE when some y_i f(x_i) <= 0 (then only margin is set) */
+  bool holds;      /* stationarity and complementarity both <= tol.kkt */
+  rf_index n;
+  double margin;          /* min_i y_i f(x_i) / |theta|^D */
+  double objective;       /* |theta|^2/2 at min margin 1 */
+  double *margins;        /* n: y_i f(x_i) divided by their minimum */
+  double stationarity;    /* |theta - sum_i lambda_i d(y_i f(x_i))| / |theta| at min margin 1 */
+  double complementarity; /* (2/|theta|^2) sum_i lambda_i (q_i - 1) */
+  double *lambda;         /* n, >= 0 */
+  rf_index kinks;         /* hidden inputs that are zero within tol.kink on samples with lambda_i > 0 */
+} RfLayeredKkt;
+
+RF_API void rf_layered_kkt_free(RfLayeredKkt *kkt);
+RF_API RfStatus rf_certify_layered_kkt(RfContext *context, RfLayeredKkt *kkt, const RfLayeredNet *net,
+                                       const double *X, const double *y, rf_index n);
+
+/* One layer against its own max-margin problem with the others frozen (VSS Problem 4): min |u|^2 s.t. y_i <u,
+ * g_i> >= 1, g_i = df(x_i)/du. For linear networks this is the problem itself, for ReLU the one with frozen
+ * activations (VSS (11)). */
+typedef struct RfLayerVerdict {
+  double norm2; /* |u^(l)|^2 at min margin 1 */
+  double best;  /* its minimum */
+  double gap;   /* (norm2 - best) / norm2: 0 is optimal */
+} RfLayerVerdict;
+
+/* verdicts: one per layer. RF_NOT_SEPARABLE when some y_i f(x_i) <= 0. */
+RF_API RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, const RfLayeredNet *net,
+                                      const double *X, const double *y, rf_index n);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,148 @@
+/* Certificates for layered networks: the projection of theta on the cone of the gradients, and each layer
+ * against its own convex problem (Vardi, Shamir, Srebro: Problems 2 and 4, equation (11)). */
+#include "reluflow/certify.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reluflow/la.h"
+#include "reluflow/margin.h"
+
+void rf_layered_kkt_free(RfLayeredKkt *kkt) {
+  if (!kkt) return;
+  rf_free(kkt->margins);
+  rf_free(kkt->lambda);
+  memset(kkt, 0, sizeof *kkt);
+}
+
+/* The network scaled to min margin 1: its weights, the outputs' gradients there, and the margins. */
+typedef struct Scaled {
+  RfLayeredNet net;
+  double *J, *q; /* n rows of n_parameters; n */
+  double margin;
+} Scaled;
+
+static void scaled_free(Scaled *s) {
+  rf_layers_free(&s->net);
+  rf_free(s->J);
+  rf_free(s->q);
+}
+
+/* theta -> theta / min_q^{1/D}: then the smallest margin is 1. */
+static RfStatus scale(RfContext *context, Scaled *s, const RfLayeredNet *net, const double *X,
+                      const double *y, rf_index n) {
+  rf_index D = rf_layers_homogeneity(net), size;
+  memset(s, 0, sizeof *s);
+  if (D == 0)
+    return rf_fail(context, RF_ERR_USAGE,
+                   "certificates need a homogeneous network (no residual connections)");
+  RfStatus status = rf_layers_copy(context, &s->net, net);
+  if (status) return status;
+  s->q = RF_NEW(double, n);
+  if (rf_multiply_sizes(&size, n, net->n_parameters)) s->J = RF_NEW(double, size);
+  if (!s->q || !s->J) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  status = rf_layers_evaluate(context, s->q, NULL, net, X, n);
+  if (status) return status;
+  double least = INFINITY, norm = rf_la_norm(net->theta, net->n_parameters);
+  for (rf_index i = 0; i < n; i++) s->q[i] *= y[i], least = fmin(least, s->q[i]);
+  s->margin = least / pow(norm, (double)D);
+  if (!(least > 0)) return RF_NOT_SEPARABLE;
+  rf_la_scale(s->net.theta, pow(least, -1.0 / (double)D), net->n_parameters);
+  rf_la_scale(s->q, 1 / least, n);
+  return rf_layers_jacobian(context, s->J, &s->net, X, n);
+}
+
+/* Hidden inputs that count as zero, on samples that carry weight. */
+static RfStatus count_kinks(RfContext *context, RfLayeredKkt *kkt, const RfLayeredNet *net, const double *X,
+                            rf_index n) {
+  rf_index width = rf_layers_hidden(net);
+  double *hidden = RF_NEW(double, n *width), *out = RF_NEW(double, n);
+  RfStatus status = RF_OK;
+  if (!hidden || !out) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  if (!status) status = rf_layers_evaluate(context, out, hidden, net, X, n);
+  double largest = status ? 0 : rf_la_max_abs(hidden, n * width);
+  for (rf_index k = 0; k < n * width && !status; k++)
+    kkt->kinks +=
+        kkt->lambda[k / width] > 0 && fabs(hidden[k]) <= context->tol.kink * largest && net->leak < 1;
+  rf_free(hidden);
+  rf_free(out);
+  return status;
+}
+
+/* minimise stationarity^2 + complementarity^2 over lambda >= 0: columns (y_i J_i, (2/|theta|)(q_i - 1)),
+ * target (theta, 0). */
+static RfStatus project(RfContext *context, RfLayeredKkt *kkt, const Scaled *s, const double *y) {
+  rf_index P = s->net.n_parameters, rows = P + 1, n = kkt->n, size;
+  double norm = rf_la_norm(s->net.theta, P), *columns = NULL, *target = RF_NEW(double, rows),
+         *rest = RF_NEW(double, rows);
+  RfLeastSquaresInfo info;
+  RfStatus status = RF_OK;
+  if (rf_multiply_sizes(&size, n, rows)) columns = RF_NEW(double, size);
+  if (!columns || !target || !rest) {
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+    goto done;
+  }
+  memcpy(target, s->net.theta, (size_t)P * sizeof *target);
+  for (rf_index i = 0; i < n; i++) {
+    for (rf_index p = 0; p < P; p++) columns[i * rows + p] = y[i] * s->J[i * P + p];
+    columns[i * rows + P] = 2 / norm * (s->q[i] - 1);
+  }
+  status = rf_la_nnls(context, kkt->lambda, rest, &info, columns, target, rows, n, rows, NULL);
+  if (status < 0) goto done;
+  kkt->objective = norm * norm / 2;
+  kkt->stationarity = rf_la_norm(rest, P) / norm;
+  kkt->complementarity = fabs(rest[P]) / norm;
+  kkt->holds = kkt->stationarity <= context->tol.kkt && kkt->complementarity <= context->tol.kkt;
+done:
+  rf_free(columns);
+  rf_free(target);
+  rf_free(rest);
+  return status;
+}
+
+RfStatus rf_certify_layered_kkt(RfContext *context, RfLayeredKkt *kkt, const RfLayeredNet *net,
+                                const double *X, const double *y, rf_index n) {
+  Scaled s;
+  memset(kkt, 0, sizeof *kkt);
+  kkt->n = n;
+  RfStatus status = scale(context, &s, net, X, y, n);
+  kkt->margin = s.margin;
+  if (!status) {
+    kkt->lambda = RF_NEW(double, n);
+    if (!kkt->lambda) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  }
+  if (!status) status = project(context, kkt, &s, y);
+  if (!status) status = count_kinks(context, kkt, &s.net, X, n);
+  if (!status) kkt->margins = s.q, s.q = NULL;
+  scaled_free(&s);
+  if (status < 0)
+    rf_layered_kkt_free(kkt);
+  else
+    kkt->status = status;
+  return status;
+}
+
+RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, const RfLayeredNet *net,
+                               const double *X, const double *y, rf_index n) {
+  Scaled s;
+  RfStatus status = scale(context, &s, net, X, y, n);
+  rf_index P = net->n_parameters;
+  double *G = status ? NULL : RF_NEW(double, n *P);
+  if (!status && !G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  for (rf_index l = 0; l < net->n_layers && !status; l++) {
+    const RfLayer *layer = &net->layers[l];
+    rf_index size = layer->parameters;
+    RfLinearMargin best;
+    for (rf_index i = 0; i < n; i++)
+      memcpy(G + i * size, s.J + i * P + layer->offset, (size_t)size * sizeof *G);
+    status = rf_margin_linear(context, &best, G, y, n, size);
+    double norm = rf_la_norm(rf_layers_weights(&s.net, l), size);
+    verdicts[l].norm2 = norm * norm;
+    verdicts[l].best = status ? NAN : 1 / (best.margin * best.margin);
+    verdicts[l].gap = (verdicts[l].norm2 - verdicts[l].best) / verdicts[l].norm2;
+    if (status >= 0) rf_linear_margin_free(&best);
+  }
+  rf_free(G);
+  scaled_free(&s);
+  return status;
+}
