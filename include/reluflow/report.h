@@ -12,6 +12,7 @@
 #include "reluflow/geometry.h"
 #include "reluflow/margin.h"
 #include "reluflow/net.h"
+#include "reluflow/theory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -209,6 +210,7 @@ typedef struct RfAxis {
   double low, high; /* data range; low < high, positive for a logarithmic axis */
   bool log;
   const char *label; /* with its unit */
+  double step;       /* distance of ticks on a linear axis; 0 = chosen */
 } RfAxis;
 
 typedef struct RfPlot {
@@ -251,6 +253,51 @@ RF_API void rf_html_paragraph(RfText *page, const char *prose);
 RF_API void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption);
 RF_API void rf_html_preformatted(RfText *page, const char *prose);
 RF_API void rf_html_end(RfText *page);
+
+/* ---- what the data decide before training
+ * -------------------------------------------------------------------- */
+
+/* The results of margin, geometry and theory for one dataset, gathered in one walk. With more than two
+ * classes the label-dependent ones are in per_class, one dataset "class k against the rest" each. */
+typedef struct RfInspection RfInspection;
+struct RfInspection {
+  const RfDataset *data; /* the caller's, not owned; for a part of per_class: its own */
+  double leak;
+  RfLoss loss;
+  bool interrupted;      /* the deadline or the caller stopped it: some results are not known */
+  bool pairs_known;      /* every inner product was seen */
+  RfPairFacts pairs;     /* for more than two classes: orthogonal_separable, min_same and max_cross are class
+                            against     class, sep is NaN */
+  rf_index *class_sizes; /* data->n_classes */
+  RfSectorCount sectors; /* these two depend on X only: per_class borrows them from the whole */
+  RfSpikeFree spike;
+  RfLinearMargin linear;
+  RfClassMargin positive, negative;
+  RfCone cones[3]; /* by RfConeKind */
+  RfExtremal extremal;
+  RfTheory theory;
+  rf_index n_parts; /* classes, when there are more than two; otherwise 0 */
+  RfInspection *parts;
+  RfDataset part_data; /* owned by a part */
+};
+
+RF_API void rf_inspection_free(RfInspection *inspection);
+/* RF_OK, RF_INTERRUPTED with what was found, RF_UNDECIDED when linear separability is, or a failure. */
+RF_API RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data,
+                                  double leak, RfLoss loss);
+/* The members of table `inspect`. */
+RF_API void rf_inspection_json(RfJson *json, const RfInspection *inspection);
+/* The page for a terminal of `width` columns. */
+RF_API void rf_inspection_page(RfText *page, const RfInspection *inspection, int width);
+RF_API void rf_inspection_html(RfText *page, const RfInspection *inspection);
+/* One sentence: the most that is known about these data. */
+RF_API void rf_inspection_verdict(RfText *out, const RfInspection *inspection);
+/* Pictures. plane: points, separators, cones, extremal directions (d = 2). potential: G on the circle (d =
+ * 2). margins: the samples' margins under the max-margin separator (separable data). Each begins and ends its
+ * SVG. */
+RF_API void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection);
+RF_API void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection);
+RF_API void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection);
 
 /* ---- margins, shared by several commands
  * ----------------------------------------------------------------------- */

@@ -43,12 +43,15 @@ static int linear_ticks(double *ticks, const RfAxis *axis, int most) {
   double raw = (axis->high - axis->low) / most, power = pow(10, floor(log10(raw)));
   static const double steps[] = {1, 2, 2.5, 5, 10};
   double step = 10 * power;
-  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-    if (steps[i] * power >= raw * (1 - 1e-9)) {
-      step = steps[i] * power;
-      break;
+  if (axis->step > 0 && axis->step * 11 >= axis->high - axis->low)
+    step = axis->step, most = 11;
+  else
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+      if (steps[i] * power >= raw * (1 - 1e-9)) {
+        step = steps[i] * power;
+        break;
+      }
     }
-  }
   int count = 0;
   double first = ceil(axis->low / step - 1e-9);
   for (double k = first; k * step <= axis->high + 1e-9 * step && count < most + 1 && count < 12; k += 1)
@@ -62,7 +65,7 @@ int rf_axis_ticks(double *ticks, const RfAxis *axis, int most) {
   if (axis->log && !(axis->low > 0)) return 0;
   int count = axis->log ? log_ticks(ticks, axis, most) : linear_ticks(ticks, axis, most);
   if (axis->log && count < 2) { /* less than a decade: round numbers instead */
-    RfAxis plain = {axis->low, axis->high, false, NULL};
+    RfAxis plain = {axis->low, axis->high, false, NULL, 0};
     count = linear_ticks(ticks, &plain, most);
   }
   return count;

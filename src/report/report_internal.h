@@ -7,6 +7,9 @@
 /* Bytes of the well-formed UTF-8 character at `text`, 0 when it is not one. */
 size_t rf_utf8_length(const char *text);
 
+/* Orthogonal separability; RF_UNKNOWN when the inner products were not all seen. */
+RfAnswer rf_inspection_orthogonal(const RfInspection *inspection);
+
 /* Rows of the table of fields: path, type, unit, meaning. */
 #define RF_OBJECT_ROW(path, meaning)                                                                         \
   { path, RF_FIELD_OBJECT, "", meaning, NULL }

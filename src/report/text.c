@@ -2,6 +2,7 @@
 #include "reluflow/report.h"
 #include "report/report_internal.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,8 +106,13 @@ void rf_text_wrap(RfText *text, const char *prose, int indent, int width) {
 
 void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most) {
   rf_index shown = count > most ? most : count;
-  for (rf_index i = 0; i < shown; i++) rf_text_addf(text, "%s%.4g", i ? ", " : "(", values[i] + 0.0);
-  if (count == 0) rf_text_add(text, "(");
+  double largest = 0;
+  for (rf_index i = 0; i < count; i++) largest = fmax(largest, fabs(values[i]));
+  rf_text_add(text, "(");
+  for (rf_index i = 0; i < shown; i++) { /* rounding noise reads as 0 */
+    double value = fabs(values[i]) > 1e-13 * largest ? values[i] : 0;
+    rf_text_addf(text, "%s%.4g", i ? ", " : "", value);
+  }
   if (shown < count) rf_text_addf(text, ", ... %lld entries", (long long)count);
   rf_text_add(text, ")");
 }
