@@ -108,10 +108,13 @@ static void advance(RfAlignPath *path, const RfAlignSegment *segment, double t_e
     return;
   }
   rf_align_segment_state(segment, dt, &phi, &alpha, &shift);
+  if (shift < 0 && segment->K != path->balance) { /* what stays constant outlives what decays */
+    phi *= exp(shift), alpha *= exp(shift), shift = 0;
+  }
   double along = path->sign * segment->phi, keep = exp(-shift);
   for (rf_index j = 0; j < field->d; j++) {
     double perp = segment->K == path->balance ? 0 : path->w[j] - along * path->unit[j];
-    path->w[j] = keep * perp + path->sign * phi * path->unit[j];
+    path->w[j] = (perp != 0 ? keep * perp : 0) + path->sign * phi * path->unit[j];
   }
   path->a = path->sign * alpha;
   path->log_norm += shift;

@@ -36,13 +36,18 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
   double leak = system->problem->leak;
-  double *slopes = RF_NEW(double, slide->n_on);
+  double *slopes = RF_NEW(double, slide->n_on + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
-  rf_system_slide_slopes(system, k, slopes);
-  for (rf_index z = 0; z < slide->n_on && !status; z++)
-    if (slopes[z] < leak - 1e-10 || slopes[z] > 1 + 1e-10)
-      status = add_hit(run, k, slide->on[z], RF_HIT_SLOPE);
+  if (rf_slide_dependent(slide)) {
+    status = rf_system_slide_gap(system, k, &gap, slopes);
+    if (!status && gap > 1e-8) status = add_hit(run, k, slide->on[0], RF_HIT_SLOPE);
+  } else {
+    rf_system_slide_slopes(system, k, slopes);
+    for (rf_index z = 0; z < slide->n_on && !status; z++)
+      if (slopes[z] < leak - 1e-10 || slopes[z] > 1 + 1e-10)
+        status = add_hit(run, k, slide->on[z], RF_HIT_SLOPE);
+  }
   rf_index a_at = system->units * system->d + k;
   if (!status && system->y[a_at] * run->y_end[a_at] < 0) status = add_hit(run, k, slide->on[0], RF_HIT_SIGN);
   rf_free(slopes);
@@ -96,6 +101,11 @@ static double watch_value(Watch *watch, double s) {
   double slope = 0, *slopes = run->Hd1; /* scratch: at least n entries */
   rf_explicit_at(&run->explicit_method, watch->y, s, rf_system_size(system));
   rf_system_fields(system, watch->y);
+  if (rf_slide_dependent(slide)) {
+    double gap = 0;
+    rf_system_slide_gap(system, watch->hit->unit, &gap, slopes);
+    return 1e-9 - gap;
+  }
   rf_system_slide_slopes(system, watch->hit->unit, slopes);
   for (rf_index z = 0; z < slide->n_on; z++)
     if (slide->on[z] == watch->hit->sample) slope = slopes[z];
@@ -192,7 +202,7 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
 typedef struct Corner { /* one unit on some hyperplanes */
   rf_index *on;
   rf_index n_on;
-  double *base, *numbers;
+  double *base, *ahead, *numbers;
   int8_t *signs;
   RfSides sides;
 } Corner;
@@ -200,7 +210,7 @@ typedef struct Corner { /* one unit on some hyperplanes */
 static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_index d) {
   memset(corner, 0, sizeof *corner);
   corner->on = RF_NEW(rf_index, n);
-  corner->numbers = RF_NEW(double, 2 * d + n);
+  corner->numbers = RF_NEW(double, 3 * d + n);
   corner->signs = RF_NEW(int8_t, 2 * n);
   if (!corner->on || !corner->numbers || !corner->signs) {
     rf_free(corner->on), rf_free(corner->numbers), rf_free(corner->signs);
@@ -208,7 +218,8 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   }
   corner->base = corner->numbers;
   corner->sides.g = corner->base + d;
-  corner->sides.slope = corner->sides.g + d;
+  corner->ahead = corner->sides.g + d;
+  corner->sides.slope = corner->ahead + d;
   corner->sides.sign = corner->signs;
   corner->sides.other = corner->signs + n;
   return RF_OK;
@@ -257,19 +268,79 @@ static int slope_side(const RfSystem *system, rf_index unit, rf_index sample, do
   return 1;
 }
 
+/* A slide on dependent samples can no longer be held: the residual field says which hyperplanes are left, and
+ * to which side. */
+static RfStatus tear_off(RfRun *run, Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double gap, *pull = corner->ahead, a = system->y[system->units * d + k], *w = system->y + k * d;
+  RfStatus status = rf_system_slide_gap(system, k, &gap, pull);
+  double strength = rf_la_norm(pull, d);
+  if (status || !(strength > 0)) return status;
+  rf_la_scale(pull, (a >= 0 ? 1 : -1) / strength, d);
+  for (rf_index z = 0; z < system->slide[k].n_on; z++) {
+    rf_index i = system->slide[k].on[z];
+    double side = rf_la_dot(pull, system->problem->X + i * d, d);
+    if (fabs(side) > 1e-3 * system->x_norm[i]) system->sigma[k * n + i] = side > 0 ? 1 : -1;
+  }
+  if (rf_la_norm(w, d) < 1e-9)
+    for (rf_index j = 0; j < d; j++) w[j] = 1e-12 * pull[j];
+  return RF_OK;
+}
+
+/* An unbalanced unit on a line (it slides on d-1 hyperplanes, or d = 1) may pass through w = 0, where it
+ * meets all hyperplanes at once: it goes straight on if the field of the far side carries it on, and stays at
+ * w = 0 otherwise. */
+static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  int8_t *sigma = system->sigma + k * n;
+  double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
+  memcpy(ahead, system->g + k * d, (size_t)d * sizeof(double));
+  rf_system_project(system, k, ahead);
+  double speed = rf_la_norm(ahead, d);
+  if (!(speed > 0)) return RF_OK;
+  rf_la_scale(ahead, (a >= 0 ? 1 : -1) / speed, d);
+  for (rf_index i = 0; i < n; i++) {
+    if (sigma[i] == 0 && system->slide[k].n_on > 0)
+      continue; /* goes on sliding unless the field says otherwise */
+    double side = rf_la_dot(ahead, system->problem->X + i * d, d);
+    if (fabs(side) > 1e-9 * system->x_norm[i]) sigma[i] = side > 0 ? 1 : -1;
+  }
+  RfStatus status = resolve_unit(run, corner, k);
+  if (status) return status;
+  double on = (a >= 0 ? 1 : -1) * rf_la_dot(corner->sides.g, ahead, d);
+  if (system->dead[k] || corner->n_on == 0) on = (a >= 0 ? 1 : -1) * rf_la_dot(corner->base, ahead, d);
+  if (!system->dead[k] && !(on > 0)) {
+    memset(sigma, 0, (size_t)n);
+    memset(w, 0, (size_t)d * sizeof(double));
+    return rf_system_refresh_unit(system, k);
+  }
+  for (rf_index j = 0; j < d; j++) w[j] = 1e-12 * ahead[j];
+  return RF_OK;
+}
+
 /* All hits of one unit, hits[from..to). */
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
   rf_index n = system->n, k = run->hits[from].unit;
   int8_t *sigma = system->sigma + k * n;
-  for (rf_index j = from; j < to; j++) {
+  bool origin = rf_la_norm(system->y + k * system->d, system->d) < 1e-9;
+  bool torn = false;
+  RfStatus status = RF_OK;
+  for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
-    if (hit->kind == RF_HIT_PLANE) sigma[hit->sample] = 0;
-    if (hit->kind == RF_HIT_SLOPE)
+    bool dependent = rf_slide_dependent(&system->slide[k]);
+    if (hit->kind == RF_HIT_PLANE && !origin) sigma[hit->sample] = 0;
+    if (hit->kind == RF_HIT_SLOPE && dependent && !torn) {
+      status = tear_off(run, corner, k);
+      torn = true;
+    }
+    if (hit->kind == RF_HIT_SLOPE && !dependent)
       sigma[hit->sample] = (int8_t)slope_side(system, k, hit->sample, corner->sides.slope);
     if (hit->kind == RF_HIT_SIGN) system->y[system->units * system->d + k] *= -1e-3;
   }
-  RfStatus status = resolve_unit(run, corner, k);
+  if (!status) status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k);
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
     RfEventKind kind = hit->kind != RF_HIT_PLANE ? RF_EVENT_RELEASE : RF_EVENT_CROSS;

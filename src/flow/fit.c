@@ -17,11 +17,13 @@ double rf_run_log_loss(const RfRun *run) {
   return top + log(sum);
 }
 
-/* -d ln L / dtau = |velocity|^2 / (S L) >= 0, at the last evaluation of the derivative. */
-static double dissipation(const RfRun *run) {
-  const RfSystem *system = &run->system;
+/* -d ln L / dtau = |velocity|^2 / (S L) >= 0. */
+static double dissipation(RfRun *run) {
+  RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
   double sum = 0;
+  rf_system_rhs(system, system->y, run->f); /* projects the fields of sliding units */
+  run->fresh = false;
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u]) continue;
     const double *w = system->y + u * d, *g = system->g + u * d;
@@ -100,7 +102,7 @@ RfStatus rf_fit_advance(RfRun *run) {
     return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
   if (run->step_events > 0) status = tidy(run);
   run->step_events = 0;
-  if (!run->implicit && run->stiff_count > 10 && run->since_event > 150) {
+  if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
     run->implicit = true;
     run->fresh = false;
   } else if (run->implicit && run->since_event == 0 && rf_system_q_min(&run->system) < q_switch) {
@@ -147,8 +149,9 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (rf_system_q_min(system) >= q_switch) return RF_OK;
     double log_loss = rf_run_log_loss(run);
     if (steps % 8 != 7 || log_loss < log_separating_loss(run)) continue;
-    double still = dissipation(run) * fmax(1, system->tau - tau_event);
-    if (still > 1e-9 || run->since_event < 20) continue;
+    double falling = dissipation(run); /* below 1e-15 it is rounding */
+    if (falling > 1e-15 && falling * fmax(1, system->tau - tau_event) > 1e-9) continue;
+    if (run->since_event < 20) continue;
     bool escaped;
     status = leave_saddle(run, &escaped);
     if (!status && !escaped) {

@@ -90,6 +90,13 @@ void rf_system_normalise(RfSystem *system, double *y);
 RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
 /* s_i of the hyperplanes a unit slides on, at the last rf_system_fields. */
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes);
+/* When the samples it slides on are dependent their slopes are not unique: gap = 0 when some slopes in
+ * [leak,1] hold the unit there; otherwise gap > 0 (relative) and residual (d) = the smallest field that pulls
+ * it off. */
+static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_on > slide->rank; }
+RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual);
+/* Projects a vector on the hyperplanes the unit slides on. */
+void rf_system_project(const RfSystem *system, rf_index unit, double *g);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
 /* merge.c: joins units that move together (fields of the system at y must be current). */

@@ -25,7 +25,7 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_free(run->f);
   rf_free(run->H0);
   run->f = RF_NEW(double, 2 * size);
-  run->H0 = RF_NEW(double, 3 * mn + system->n);
+  run->H0 = RF_NEW(double, 3 * mn + system->n + system->d);
   if (!run->f || !run->H0) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
   run->y_end = run->f + size;
   run->Hd0 = run->H0 + mn;

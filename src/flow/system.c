@@ -72,6 +72,10 @@ static void project(const RfSlide *slide, double *g, rf_index d) {
   }
 }
 
+void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
+  if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
+}
+
 static void unit_fields(RfSystem *system) {
   rf_index n = system->n, d = system->d, units = system->units;
   const double *X = system->problem->X;
@@ -178,6 +182,35 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
     double c = system->c[slide->on[z]];
     slopes[z] = c != 0 ? -sum / c : (sum > 0 ? -INFINITY : INFINITY);
   }
+}
+
+RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual) {
+  rf_index n = system->n, d = system->d;
+  const RfSlide *slide = &system->slide[unit];
+  rf_index count = slide->n_on;
+  double *columns = RF_NEW(double, count *d + 3 * count + 2 * d), scale = 0;
+  if (!columns) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
+  double *low = columns + count * d, *high = low + count, *s = high + count, *f = s + count, *part = f + d;
+  memset(part, 0, (size_t)d * sizeof(double));
+  for (rf_index i = 0; i < n; i++) {
+    double factor = system->slope[unit * n + i] * system->c[i];
+    if (factor != 0) rf_la_axpy(part, factor, system->problem->X + i * d, d);
+    scale += fabs(system->c[i]) * system->x_norm[i];
+  }
+  memset(f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
+  for (rf_index r = 0; r < slide->rank; r++)
+    rf_la_axpy(f, -rf_la_dot(slide->basis + r * d, part, d), slide->basis + r * d, d);
+  for (rf_index z = 0; z < count; z++) {
+    for (rf_index j = 0; j < d; j++)
+      columns[z * d + j] = system->c[slide->on[z]] * system->problem->X[slide->on[z] * d + j];
+    low[z] = system->problem->leak, high[z] = 1;
+  }
+  RfStatus status =
+      rf_la_box_least_squares(system->context, s, residual, NULL, columns, f, low, high, d, count, d, NULL);
+  *gap = status ? 0 : rf_la_norm(residual, d) / (scale > 0 ? scale : 1);
+  for (rf_index j = 0; j < d; j++) residual[j] = -residual[j]; /* the field that is left: sum c s x - f */
+  rf_free(columns);
+  return status == RF_ERR_NUMERIC ? RF_OK : status;
 }
 
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho) {

@@ -173,9 +173,30 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
   slide->pinv = slide->basis + d * d;
   for (rf_index i = 0; i < n; i++)
-    if (system->sigma[unit * n + i] == 0) slide->on[slide->n_on++] = i;
+    if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
   slide_basis(system, slide);
   return slide_pinv(system, slide);
+}
+
+/* Samples in the span of those it slides on have their hyperplanes there too: the unit slides on all of them.
+ */
+static rf_index absorb_dependent(RfSystem *system, rf_index unit) {
+  const RfSlide *slide = &system->slide[unit];
+  rf_index n = system->n, d = system->d, absorbed = 0;
+  for (rf_index i = 0; i < n; i++) {
+    if (system->sigma[unit * n + i] == 0 || system->x_norm[i] == 0) continue;
+    const double *x = system->problem->X + i * d;
+    double inside = 0, size2 = system->x_norm[i] * system->x_norm[i];
+    for (rf_index r = 0; r < slide->rank; r++) {
+      double along = rf_la_dot(slide->basis + r * d, x, d);
+      inside += along * along;
+    }
+    if (size2 - inside > 1e-14 * size2) continue;
+    system->sigma[unit * n + i] = 0;
+    system->slope[unit * n + i] = 0;
+    absorbed++;
+  }
+  return absorbed;
 }
 
 RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
@@ -192,7 +213,9 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
   }
-  return build_slide(system, unit, zeros > 0 ? n : 0);
+  RfStatus status = build_slide(system, unit, zeros > 0 ? n : 0);
+  if (!status && zeros > 0 && absorb_dependent(system, unit) > 0) status = build_slide(system, unit, n);
+  return status;
 }
 
 static void rest_members(RfSystem *system, rf_index unit) {
