@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* Makes BLAS use one thread in this whole process, so that our own loops are the only parallel ones and results do not depend
- * on the number of cores. The command line calls it first; a program that links the library should, too. */
+/* Makes BLAS use one thread in this whole process, so that our own loops are the only parallel ones and
+ * results do not depend on the number of cores. The command line calls it first; a program that links the
+ * library should, too. */
 RF_API void rf_la_serial_blas(void);
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
@@ -102,6 +103,9 @@ RF_API bool rf_la_factor_reserve(RfFactor *factor, rf_index capacity);
  * without changing the factor, when that is below `independent`. Needs size < capacity. */
 RF_API double rf_la_factor_append(RfFactor *factor, const double *column, double norm, rf_index index,
                                   double independent);
+/* The same when the caller has split the unit column already: Q along + step, |step| = length > 0. */
+RF_API void rf_la_factor_append_split(RfFactor *factor, const double *along, const double *step,
+                                      double length, rf_index index);
 /* Removes position `at` by Givens rotations: O(rows (size - at)). */
 RF_API void rf_la_factor_remove(RfFactor *factor, rf_index at);
 /* coefficients (size) = Q^T v. */

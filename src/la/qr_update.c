@@ -93,6 +93,17 @@ double rf_la_factor_append(RfFactor *factor, const double *column, double norm, 
   return after;
 }
 
+void rf_la_factor_append_split(RfFactor *factor, const double *along, const double *step, double length,
+                               rf_index index) {
+  rf_index rows = factor->rows, size = factor->size;
+  double *q = factor->Q + size * rows, *r = factor->R + size * (size + 1) / 2;
+  for (rf_index i = 0; i < rows; i++) q[i] = step[i] / length;
+  memcpy(r, along, (size_t)size * sizeof *r);
+  r[size] = length;
+  factor->columns[size] = index;
+  factor->size++;
+}
+
 /* Column `at` of R disappears; the columns right of it become upper Hessenberg, and the rotation of rows i,
  * i+1 clears the entry below the diagonal of new column i. */
 static void triangularise(RfFactor *factor, rf_index at) {

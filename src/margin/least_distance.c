@@ -24,16 +24,18 @@ typedef struct Solver {
   const RfRows *rows;
   rf_index count, dimension;
   RfFactor factor;
-  double scale;              /* s */
-  double *norm;              /* count: |g_i| */
-  double *target;            /* count: h_i s / |g_i| */
-  double *slack;             /* count: unit_i.v - target_i when priced */
-  long double *fine_v;       /* dimension, in units of 1/s */
-  double *v;                 /* the same, rounded */
-  double *row, *step, *pull; /* dimension, dimension, capacity */
-  long double *weights;      /* capacity: u of the active rows, v = sum u_k unit_k */
-  unsigned char *is_active;  /* count */
+  double scale;             /* s */
+  double *norm;             /* count: |g_i| */
+  double *target;           /* count: h_i s / |g_i| */
+  double *slack;            /* count: unit_i.v - target_i when priced */
+  long double *fine_v;      /* dimension, in units of 1/s */
+  double *v;                /* the same, rounded */
+  double *row, *step;       /* dimension */
+  double *pull, *along;     /* capacity */
+  long double *weights;     /* capacity: u of the active rows, v = sum u_k unit_k */
+  unsigned char *is_active; /* count */
   rf_index *candidates, n_candidates, most_candidates;
+  rf_index stride;             /* every stride-th row is looked at */
   long double *fine_row, *gap; /* dimension */
   rf_index capacity, iterations;
   rf_index stuck; /* the violated row that could not be satisfied */
@@ -41,8 +43,8 @@ typedef struct Solver {
 
 static void solver_free(Solver *s) {
   rf_la_factor_free(&s->factor);
-  void *blocks[] = {s->norm,    s->target,    s->slack,      s->v,      s->row,      s->step, s->pull,
-                    s->weights, s->is_active, s->candidates, s->fine_v, s->fine_row, s->gap};
+  void *blocks[] = {s->norm,  s->target,  s->slack,     s->v,          s->row,    s->step,     s->pull,
+                    s->along, s->weights, s->is_active, s->candidates, s->fine_v, s->fine_row, s->gap};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
 }
 
@@ -63,6 +65,7 @@ static bool grow(void **block, rf_index count, size_t size) {
 static bool reserve(Solver *s, rf_index capacity) {
   if (capacity <= s->capacity) return true;
   if (!rf_la_factor_reserve(&s->factor, capacity) || !grow((void **)&s->pull, capacity, sizeof(double)) ||
+      !grow((void **)&s->along, capacity, sizeof(double)) ||
       !grow((void **)&s->weights, capacity, sizeof(long double)))
     return false;
   s->capacity = capacity;
@@ -71,7 +74,8 @@ static bool reserve(Solver *s, rf_index capacity) {
 
 static RfStatus solver_new(RfContext *context, Solver *s, const RfRows *rows) {
   rf_index count = rows->count, dimension = rows->d + (rows->lift > 0), list = count / 64;
-  *s = (Solver){.rows = rows, .count = count, .dimension = dimension, .stuck = -1};
+  *s = (Solver){.rows = rows, .count = count, .dimension = dimension, .stuck = -1, .stride = 1};
+  if (count > 20000) s->stride = count / 5000;
   s->most_candidates = list < 32 ? 32 : list > 512 ? 512 : list;
   rf_la_factor_init(&s->factor, dimension);
   s->norm = RF_NEW(double, count);
@@ -166,14 +170,17 @@ static double tolerance(const RfContext *context, const Solver *s) {
   return 0.25 * context->tol.solver * fmax(1, rf_la_norm(s->v, s->dimension));
 }
 
+/* Slack of every stride-th row. */
 static void price_all(Solver *s) {
   const RfRows *rows = s->rows;
   double common = common_term(s);
+  rf_index seen = (s->count + s->stride - 1) / s->stride;
   if (!rows->rows)
-    rf_la_apply(s->slack, rows->X, s->v, s->count, rows->d, rows->d);
+    rf_la_apply(s->slack, rows->X, s->v, seen, rows->d, rows->d * s->stride);
   else
-    for (rf_index i = 0; i < s->count; i++) s->slack[i] = rf_la_dot(rf_row(rows, i), s->v, rows->d);
-  for (rf_index i = 0; i < s->count; i++) s->slack[i] = slack_from(s, i, s->slack[i] + common);
+    for (rf_index i = 0; i < seen; i++) s->slack[i] = rf_la_dot(rf_row(rows, i * s->stride), s->v, rows->d);
+  for (rf_index i = seen; i-- > 0;) /* from the end: spread out in place */
+    s->slack[i * s->stride] = slack_from(s, i * s->stride, s->slack[i] + common);
 }
 
 static void sift_down(rf_index *heap, const double *slack, rf_index size, rf_index at) {
@@ -189,7 +196,7 @@ static void sift_down(rf_index *heap, const double *slack, rf_index size, rf_ind
 /* The most violated rows, in a heap whose root is the least violated of them. */
 static void collect_candidates(Solver *s, double limit) {
   rf_index size = 0;
-  for (rf_index i = 0; i < s->count; i++) {
+  for (rf_index i = 0; i < s->count; i += s->stride) {
     if (s->is_active[i] || !(s->slack[i] < -limit)) continue;
     if (size < s->most_candidates) {
       s->candidates[size++] = i;
@@ -230,41 +237,48 @@ static rf_index choose_finely(Solver *s, double limit) {
   return found;
 }
 
-/* The most violated row, or -1 when none of all rows is violated. */
-static rf_index choose_row(const RfContext *context, Solver *s) {
-  double limit = tolerance(context, s);
-  rf_index found = s->count > price_every_row ? worst_candidate(s, limit) : -1;
-  if (found >= 0) return found;
-  price_all(s);
-  if (s->count > price_every_row) {
-    collect_candidates(s, limit);
-    found = worst_candidate(s, limit);
-    return found >= 0 ? found : choose_finely(s, limit);
-  }
+static rf_index most_violated(Solver *s, double limit) {
   double worst = -limit;
+  rf_index found = -1;
   for (rf_index i = 0; i < s->count; i++)
     if (!s->is_active[i] && s->slack[i] < worst) worst = s->slack[i], found = i;
+  return found;
+}
+
+/* The most violated row, or -1 when none of all rows is violated. With very many rows, a thin sample of them
+ * is satisfied first, then denser ones: most steps never look at all rows. */
+static rf_index choose_row(const RfContext *context, Solver *s) {
+  double limit = tolerance(context, s);
+  bool many = s->count > price_every_row;
+  rf_index found = many ? worst_candidate(s, limit) : -1;
+  while (found < 0) {
+    price_all(s);
+    if (many) collect_candidates(s, limit);
+    found = many ? worst_candidate(s, limit) : most_violated(s, limit);
+    if (found >= 0 || s->stride == 1) break;
+    s->stride = s->stride > 8 ? s->stride / 8 : 1;
+  }
   return found >= 0 ? found : choose_finely(s, limit);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
-/* Splits the row into Q pull + step, step orthogonal to the active rows; returns |step|, at most once
- * repeated. */
+/* Splits the row into Q along + step, step orthogonal to the active rows; returns |step|. Repeated while the
+ * length falls by more than half, as rounding then still leaves a part along Q. */
 static double split_row(Solver *s) {
   rf_index size = s->factor.size;
+  double before = 1, after = 1, *again = s->factor.rotation;
   memcpy(s->step, s->row, (size_t)s->dimension * sizeof *s->step);
-  rf_la_factor_project(&s->factor, s->pull, s->step);
-  rf_la_factor_expand(&s->factor, s->step, -1, s->pull);
-  double length = rf_la_norm(s->step, s->dimension);
-  if (size > 0 && length < 0.7) {
-    double *again = s->factor.rotation;
+  for (rf_index k = 0; k < size; k++) s->along[k] = 0;
+  for (int pass = 0; pass < 4; pass++) {
     rf_la_factor_project(&s->factor, again, s->step);
     rf_la_factor_expand(&s->factor, s->step, -1, again);
-    for (rf_index k = 0; k < size; k++) s->pull[k] += again[k];
-    length = rf_la_norm(s->step, s->dimension);
+    for (rf_index k = 0; k < size; k++) s->along[k] += again[k];
+    after = rf_la_norm(s->step, s->dimension);
+    if (after > 0.5 * before || after == 0) break;
+    before = after;
   }
-  return size >= s->dimension ? 0 : length;
+  return size >= s->dimension ? 0 : after;
 }
 
 static void let_go(Solver *s, rf_index k) {
@@ -299,9 +313,11 @@ static RfStatus pull_in(RfContext *context, Solver *s, rf_index i) {
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld active rows", (long long)s->factor.size);
   unit_row(s, s->row, i);
   long double weight = 0;
+  double length;
   for (;;) {
     s->iterations++;
-    double length = split_row(s);
+    length = split_row(s);
+    memcpy(s->pull, s->along, (size_t)s->factor.size * sizeof *s->pull);
     rf_la_factor_solve(&s->factor, s->pull);
     double noise = dependent * coefficient_sum(s);
     bool row_is_dependent = length <= noise;
@@ -322,8 +338,7 @@ static RfStatus pull_in(RfContext *context, Solver *s, rf_index i) {
     if (primal <= dual) break;
     let_go(s, blocking);
   }
-  if (rf_la_factor_append(&s->factor, s->row, 1, i, 0) == 0)
-    return rf_fail(context, RF_ERR_NUMERIC, "an active row vanished from the factor");
+  rf_la_factor_append_split(&s->factor, s->along, s->step, length, i);
   s->weights[s->factor.size - 1] = weight;
   s->is_active[i] = 1;
   round_v(s);
