@@ -209,7 +209,9 @@ RfNumberKind rf_number_parse(double *value, const char **end, const char *text, 
   if (*p == 'e' || *p == 'E') p = take_exponent(&exponent, p);
   *end = p;
   double size = 0;
-  if (count > 19)
+  if (exponent == 0 && count <= 15)
+    size = (double)w; /* whole numbers are exact */
+  else if (count > 19)
     size = long_mantissa(digits, behind, exponent);
   else if (w != 0 && !scale_exactly(&size, w, exponent))
     size = scale_slowly(digits, behind, exponent);
