@@ -7,7 +7,7 @@ build=$1; arguments=$2
 shim=$build/fail_malloc.so
 [ -e "$shim" ] || cc -shared -fPIC -O1 -o "$shim" "$(dirname "$0")/fail_malloc.c" -ldl || exit 1
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-run() { RF_FAIL_AT=$1 RF_FAIL_COUNT_FILE=$work/count LD_PRELOAD=$PWD/$shim OMP_NUM_THREADS=1 timeout 60 "$build/reluflow" $arguments >"$work/out" 2>"$work/err"; }
+run() { timeout 60 env RF_FAIL_AT=$1 RF_FAIL_COUNT_FILE=$work/count LD_PRELOAD=$PWD/$shim OMP_NUM_THREADS=1 "$build/reluflow" $arguments >"$work/out" 2>"$work/err"; }
 run 0; total=$(cat "$work/count" 2>/dev/null || echo 0)
 [ "$total" -gt 0 ] || { echo "no allocation seen: reluflow $arguments" >&2; [ "$arguments" = --version ] && exit 0; exit 1; }
 step=1; [ "$total" -gt 160 ] && step=$(( (total - 60) / 100 + 1 ))
