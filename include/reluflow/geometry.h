@@ -16,8 +16,7 @@ extern "C" {
 /* A question that a work limit may leave open. */
 typedef enum RfAnswer { RF_NO = 0, RF_YES = 1, RF_UNKNOWN = -1 } RfAnswer;
 
-/* ---- pairwise facts -------------------------------------------------------------------------------------
- */
+/* ---- pairwise facts ----------------------------------------------------------------------------- */
 
 typedef struct RfPairFacts {
   rf_index n_pos, n_neg;      /* both 0 without labels */
@@ -37,16 +36,14 @@ typedef struct RfPairFacts {
 RF_API RfStatus rf_geometry_pairs(RfContext *context, RfPairFacts *facts, const double *X, const double *y,
                                   rf_index n, rf_index d);
 
-/* ---- sectors --------------------------------------------------------------------------------------------
- */
+/* ---- sectors ------------------------------------------------------------------------------------ */
 
 /* sector (n+1 characters, ends with 0): '+', '-' or '0' by the sign of <w,x_i>; within tol.zero |w||x_i| it
  * is '0'. */
 RF_API void rf_geometry_sector(const RfContext *context, char *sector, const double *w, const double *X,
                                rf_index n, rf_index d);
 
-/* ---- cones ----------------------------------------------------------------------------------------------
- */
+/* ---- cones -------------------------------------------------------------------------------------- */
 
 typedef enum RfConeKind {
   RF_CONE_POSITIVE = 0, /* S+: <w,x_i> > 0 exactly for the positive samples */
@@ -71,8 +68,7 @@ RF_API void rf_cone_free(RfCone *cone);
 RF_API RfStatus rf_geometry_cone(RfContext *context, RfCone *cone, RfConeKind kind, const double *X,
                                  const double *y, const double *hint, rf_index n, rf_index d);
 
-/* ---- arrangements: the open sectors of X
- * -------------------------------------------------------------------- */
+/* ---- arrangements: the open sectors of X -------------------------------------------------------- */
 
 typedef struct RfSectorCount {
   rf_index rows;             /* nonzero rows */
@@ -125,21 +121,21 @@ RF_API RfStatus rf_geometry_visit_sectors(RfContext *context, rf_index *visited,
                                           rf_index d, const RfSectorSettings *settings, RfSectorFn visit,
                                           void *user);
 
-/* ---- extremal directions
- * ------------------------------------------------------------------------------------ */
+/* ---- extremal directions ------------------------------------------------------------------------ */
 
 typedef enum RfExtremalMethod {
   RF_EXTREMAL_AUTO = 0,
-  RF_EXTREMAL_FACES = 1, /* every face of the arrangement: low dimension */
-  RF_EXTREMAL_BOUNDS = 2 /* branch and bound on inner products with intervals: any dimension */
+  RF_EXTREMAL_FACES = 1,  /* every face of the arrangement: low dimension */
+  RF_EXTREMAL_BOUNDS = 2, /* branch and bound on inner products with intervals: any dimension */
+  RF_EXTREMAL_CELLS = 3   /* cells of one class, the other class by least squares: low dimension, faster */
 } RfExtremalMethod;
 
 typedef struct RfExtremalSettings {
   double leak;  /* slope for non-positive inputs, 0..1 */
   double slope; /* b0 = -loss'(0): 1/2 logistic, 1 otherwise */
   RfExtremalMethod method;
-  rf_index node_limit; /* branch and bound; <= 0 = 20000 */
-  double work_limit;   /* faces: cells times rows; <= 0 = 2e7 */
+  rf_index node_limit; /* branch and bound; <= 0: up to 5000, fewer for many samples */
+  double work_limit;   /* faces and cells: cells times rows (times d); <= 0 = 2e7 */
 } RfExtremalSettings;
 
 typedef struct RfExtremalDirection {
@@ -167,8 +163,7 @@ RF_API RfStatus rf_geometry_extremal(RfContext *context, RfExtremal *extremal, c
 RF_API double rf_geometry_potential(const double *w, const double *X, const double *y, rf_index n, rf_index d,
                                     double leak, double slope);
 
-/* ---- spike-free
- * --------------------------------------------------------------------------------------------- */
+/* ---- spike-free --------------------------------------------------------------------------------- */
 
 typedef struct RfSpikeFree {
   RfAnswer holds;  /* for every unit u some |z| <= 1 with (Xu)_+ = Xz */

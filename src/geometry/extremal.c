@@ -45,8 +45,7 @@ double rf_kinks_value(const RfKinks *kinks, const double *w) {
   return sum;
 }
 
-/* ---- the test
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the test ----------------------------------------------------------------------------------- */
 
 typedef struct Local {
   rf_index concave, convex; /* kinks through w with kappa < 0 and > 0 */
@@ -183,8 +182,7 @@ RfStatus rf_maxima_offer(RfContext *context, RfMaxima *maxima, const double *w) 
   return status;
 }
 
-/* ---- from samples to kinks
- * ------------------------------------------------------------------------------------- */
+/* ---- from samples to kinks ---------------------------------------------------------------------- */
 
 /* c phi(x.w) with x = t u: leak c x.w + (1-leak) c |t| (u.w)_+, and for t < 0 also (1-leak) c x.w. */
 static void add_sample(double *linear, double *kappa, const double *x, double c, double leak, int8_t sign,
@@ -233,29 +231,58 @@ done:
   return status;
 }
 
-/* ---- the search
- * -------------------------------------------------------------------------------------------- */
+/* ---- the search --------------------------------------------------------------------------------- */
 
-/* Faces below this many cells times kinks are always the faster way. */
-static const double small_work = 3e5;
+enum { first_try = 40, most_kinks = 8000, some_starts = 200 };
+
+/* A node of branch and bound costs up to kinks^2. */
+static rf_index default_nodes(rf_index kinks) {
+  double nodes = 5e7 / ((double)kinks * (double)kinks + 1);
+  return nodes > 5000 ? 5000 : nodes < first_try ? first_try : (rf_index)nodes;
+}
+
+/* Structured data fall to a few nodes of branch and bound; then all cells, if there are not too many; then
+ * more nodes, and what climbing finds. */
+static RfStatus choose_method(RfContext *context, RfMaxima *maxima, double limit, rf_index nodes,
+                              RfExtremalMethod *used) {
+  rf_index kinks = maxima->kinks->normals.count;
+  *used = RF_EXTREMAL_FACES;
+  if (maxima->kinks->normals.dim <= 2) return rf_extremal_faces(context, maxima, INFINITY);
+  *used = RF_EXTREMAL_BOUNDS;
+  if (kinks <= most_kinks) {
+    RfStatus status = rf_extremal_bounds(context, maxima, first_try);
+    if (status || maxima->complete) return status;
+  }
+  *used = RF_EXTREMAL_CELLS;
+  maxima->complete = true;
+  if (rf_extremal_cells_work(maxima->kinks) <= limit) return rf_extremal_cells(context, maxima, limit);
+  *used = RF_EXTREMAL_BOUNDS;
+  RfStatus status = kinks <= most_kinks ? rf_extremal_bounds(context, maxima, nodes) : RF_LIMIT;
+  if (status >= 0 && status != RF_INTERRUPTED && (status || !maxima->complete)) {
+    maxima->complete = false;
+    status = rf_extremal_climb(context, maxima, kinks <= most_kinks ? some_starts : 1);
+  }
+  return status;
+}
 
 static RfStatus search(RfContext *context, RfMaxima *maxima, const RfExtremalSettings *settings,
                        RfExtremalMethod *used) {
-  double limit = settings->work_limit > 0 ? settings->work_limit : 2e7,
-         work = rf_extremal_faces_work(maxima->kinks);
-  rf_index nodes = settings->node_limit > 0 ? settings->node_limit : 20000;
+  double limit = settings->work_limit > 0 ? settings->work_limit : 2e7;
+  rf_index nodes =
+      settings->node_limit > 0 ? settings->node_limit : default_nodes(maxima->kinks->normals.count);
+  bool low = maxima->kinks->normals.dim < 2;
   *used = settings->method;
-  if (*used == RF_EXTREMAL_AUTO) *used = work <= small_work ? RF_EXTREMAL_FACES : RF_EXTREMAL_BOUNDS;
-  if (*used == RF_EXTREMAL_FACES) return rf_extremal_faces(context, maxima, limit);
-  RfStatus status = rf_extremal_bounds(context, maxima, nodes);
-  if (status || maxima->complete || settings->method != RF_EXTREMAL_AUTO || work > limit) return status;
-  *used = RF_EXTREMAL_FACES;
-  maxima->complete = true;
-  return rf_extremal_faces(context, maxima, limit);
+  switch (settings->method) {
+  case RF_EXTREMAL_FACES: return rf_extremal_faces(context, maxima, limit);
+  case RF_EXTREMAL_CELLS:
+    return low ? rf_extremal_faces(context, maxima, limit) : rf_extremal_cells(context, maxima, limit);
+  case RF_EXTREMAL_BOUNDS: return rf_extremal_bounds(context, maxima, nodes);
+  case RF_EXTREMAL_AUTO: break;
+  }
+  return choose_method(context, maxima, limit, nodes, used);
 }
 
-/* ---- results
- * -------------------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------ */
 
 static void directions_free(RfExtremalDirection *directions, rf_index count) {
   for (rf_index k = 0; k < count && directions; k++) {

@@ -108,8 +108,7 @@ static RfStatus root_new(Bounds *bounds, Node *node) {
   return RF_OK;
 }
 
-/* ---- propagation
- * ------------------------------------------------------------------------------------------------ */
+/* ---- propagation -------------------------------------------------------------------------------- */
 
 /* Range of u_h . g without the kink's own term. */
 static void rest(const Bounds *bounds, const Node *node, rf_index h, double *least, double *greatest) {
@@ -145,7 +144,7 @@ static uint8_t possible(const Bounds *bounds, const Node *node, rf_index h) {
   rest(bounds, node, h, &least, &greatest);
   if (!bounds->falling) {
     if (greatest + kappa < -epsilon) may &= (uint8_t)~plus;
-    if (least > epsilon) may &= (uint8_t)~minus;
+    if (least >= -epsilon) may &= (uint8_t)~minus; /* u.g = 0 is covered by plus */
     return may;
   }
   if (least + kappa > epsilon) may &= (uint8_t)~plus;
@@ -190,8 +189,7 @@ static bool propagate(const Bounds *bounds, Node *node) {
   return true;
 }
 
-/* ---- leaves
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- leaves ------------------------------------------------------------------------------------- */
 
 /* All kinks with kappa > 0 are fixed: g is the shortest vector over the remaining s, by bounded least
  * squares. */
@@ -256,8 +254,7 @@ static RfStatus falling_leaf(Bounds *bounds) {
   return status;
 }
 
-/* ---- branching
- * ------------------------------------------------------------------------------------------------- */
+/* ---- branching ---------------------------------------------------------------------------------- */
 
 /* The open choice with the largest weight, -1 when all are made. */
 static rf_index branching_kink(const Bounds *bounds, const Node *node) {

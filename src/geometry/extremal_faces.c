@@ -47,8 +47,7 @@ typedef struct Faces {
   double work, limit;
 } Faces;
 
-/* ---- candidates
- * ------------------------------------------------------------------------------------------------ */
+/* ---- candidates --------------------------------------------------------------------------------- */
 
 /* Offers w of level dim, lifted to the top level. */
 static RfStatus offer(Faces *faces, const double *w, rf_index dim) {
@@ -102,8 +101,7 @@ static RfStatus try_cells(Faces *faces, FaceLevel *level) {
   return status;
 }
 
-/* ---- the plane
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the plane ---------------------------------------------------------------------------------- */
 
 static int by_angle(const void *a, const void *b) {
   const Ray *p = a, *q = b;
@@ -153,8 +151,7 @@ static RfStatus walk_plane(Faces *faces, FaceLevel *level) {
   return status;
 }
 
-/* ---- restriction to a kink
- * ---------------------------------------------------------------------------------------- */
+/* ---- restriction to a kink ---------------------------------------------------------------------- */
 
 static void list_others(FaceLevel *level) {
   const RfNormals *all = &level->kinks.normals;
@@ -238,8 +235,7 @@ static RfStatus visit_flat(Faces *faces, rf_index dim) {
   return status;
 }
 
-/* ---- set-up
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- set-up ------------------------------------------------------------------------------------- */
 
 static RfStatus level_new(Faces *faces, rf_index dim, rf_index count) {
   FaceLevel *level = faces->levels + dim;

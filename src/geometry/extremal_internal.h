@@ -32,10 +32,14 @@ typedef struct RfMaxima {
 /* Adds w (dim, any positive length) when it is a strict local maximum of G on the sphere. */
 RfStatus rf_maxima_offer(RfContext *context, RfMaxima *maxima, const double *w);
 
-/* Both fill maxima with every strict local maximum, or clear maxima->complete. */
+/* Each fills maxima with every strict local maximum, or clears maxima->complete. cells needs dim >= 2. */
 RfStatus rf_extremal_faces(RfContext *context, RfMaxima *maxima, double work_limit);
+RfStatus rf_extremal_cells(RfContext *context, RfMaxima *maxima, double work_limit);
 RfStatus rf_extremal_bounds(RfContext *context, RfMaxima *maxima, rf_index node_limit);
-/* What rf_extremal_faces would need, in cells times kinks. */
+/* What the first two would need, in cells times kinks (times dimension). */
 double rf_extremal_faces_work(const RfKinks *kinks);
+double rf_extremal_cells_work(const RfKinks *kinks);
+/* Adds the maxima that climbing from some starts reaches; says nothing about completeness. */
+RfStatus rf_extremal_climb(RfContext *context, RfMaxima *maxima, rf_index starts);
 
 #endif

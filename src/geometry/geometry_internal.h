@@ -5,8 +5,7 @@
 
 #include "reluflow/geometry.h"
 
-/* ---- hyperplanes ------------------------------------------------------------------------------------------
- */
+/* ---- hyperplanes -------------------------------------------------------------------------------- */
 
 /* A set of unit normals in R^dim, no two parallel, each with the size of its rounding error. */
 typedef struct RfNormals {
@@ -59,8 +58,7 @@ void rf_restriction_lift(double *out, const RfRestriction *work, const double *w
 /* out (dim-1) = child coordinates of the projection of w (dim). */
 void rf_restriction_lower(double *out, const RfRestriction *work, const double *w);
 
-/* ---- separators
- * --------------------------------------------------------------------------------------------- */
+/* ---- separators --------------------------------------------------------------------------------- */
 
 /* w (dim) with column . w >= 0 for all of the count columns (dim+1 entries each, the last one 1 or 0 for
  * strict or not), from a nonnegative least squares solution with these weights: solved again on the tight
@@ -68,8 +66,7 @@ void rf_restriction_lower(double *out, const RfRestriction *work, const double *
 RfStatus rf_separator_refine(RfContext *context, double *w, const double *columns, const double *weights,
                              rf_index count, rf_index dim);
 
-/* ---- lists of cells
- * ------------------------------------------------------------------------------------------ */
+/* ---- lists of cells ----------------------------------------------------------------------------- */
 
 /* Half of the cells of an arrangement: those on the positive side of normal 0. */
 typedef struct RfCells {
@@ -88,8 +85,7 @@ RfStatus rf_sweep_cells(RfContext *context, RfCells *cells, bool *exact, const R
                         rf_index max_cells);
 void rf_cells_free(RfCells *cells);
 
-/* ---- depth-first search
- * ---------------------------------------------------------------------------------------- */
+/* ---- depth-first search ------------------------------------------------------------------------- */
 
 typedef struct RfSearch RfSearch;
 RfStatus rf_search_new(RfContext *context, RfSearch **search, const RfNormals *normals);
@@ -99,8 +95,7 @@ RfStatus rf_search_next(RfContext *context, RfSearch *search, bool *found, const
                         const double **point);
 bool rf_search_exact(const RfSearch *search);
 
-/* ---- decimals
- * ----------------------------------------------------------------------------------------------- */
+/* ---- decimals ----------------------------------------------------------------------------------- */
 
 /* A non-negative integer of any size, base 1e9, least limb first. */
 typedef struct RfDecimal {

@@ -23,8 +23,7 @@ static void count_rows(RfPairFacts *facts, double *norms, const double *X, const
   }
 }
 
-/* ---- inner products -------------------------------------------------------------------------------------
- */
+/* ---- inner products ----------------------------------------------------------------------------- */
 
 /* Extremes over pairs: least product within a class, greatest across, least signed cosine. */
 typedef struct Extremes {
@@ -111,8 +110,7 @@ static RfStatus scan_products(RfContext *context, RfPairFacts *facts, const doub
   return RF_OK;
 }
 
-/* ---- equal and opposite rows ------------------------------------------------------------------------------
- */
+/* ---- equal and opposite rows -------------------------------------------------------------------- */
 
 typedef struct Projected {
   double value;

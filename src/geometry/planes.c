@@ -28,8 +28,7 @@ void rf_normals_free(RfNormals *normals) {
   *normals = (RfNormals){0};
 }
 
-/* ---- merging
- * ----------------------------------------------------------------------------------------------- */
+/* ---- merging ------------------------------------------------------------------------------------ */
 
 typedef struct Merge {
   RfNormals *normals; /* in: all; out: distinct ones in front, count changed */
@@ -122,8 +121,7 @@ static void merge_parallels(Merge *merge) {
   normals->count = kept;
 }
 
-/* ---- the planes of a dataset
- * ------------------------------------------------------------------------------- */
+/* ---- the planes of a dataset -------------------------------------------------------------------- */
 
 void rf_planes_free(RfPlanes *planes) {
   rf_free(planes->basis);
@@ -243,8 +241,7 @@ done:
   return status;
 }
 
-/* ---- restriction
- * --------------------------------------------------------------------------------------------- */
+/* ---- restriction -------------------------------------------------------------------------------- */
 
 RfStatus rf_restriction_new(RfContext *context, RfRestriction *work, rf_index count, rf_index dim) {
   *work = (RfRestriction){.rep = RF_NEW(rf_index, count),

@@ -49,8 +49,7 @@ void rf_geometry_sectors_free(RfSectors *sectors) {
   rf_free(sectors);
 }
 
-/* ---- by angle
- * ------------------------------------------------------------------------------------------------ */
+/* ---- by angle ----------------------------------------------------------------------------------- */
 
 static int by_angle(const void *a, const void *b) {
   const Line *p = a, *q = b;
@@ -115,8 +114,7 @@ static bool next_in_plane(RfSectors *sectors) {
   return true;
 }
 
-/* ---- patterns of planes to patterns of samples
- * ------------------------------------------------------------------ */
+/* ---- patterns of planes to patterns of samples -------------------------------------------------- */
 
 static void expand(RfSectors *sectors, const uint64_t *bits, const double *point) {
   const RfPlanes *planes = &sectors->planes;
@@ -190,8 +188,7 @@ RfStatus rf_geometry_sectors_next(RfContext *context, RfSectors *sectors, bool *
 
 bool rf_geometry_sectors_exact(const RfSectors *sectors) { return sectors->exact; }
 
-/* ---- set-up
- * ------------------------------------------------------------------------------------------------ */
+/* ---- set-up ------------------------------------------------------------------------------------- */
 
 static RfStatus choose_walk(RfContext *context, RfSectors *sectors, const RfSectorSettings *settings) {
   rf_index rank = sectors->planes.rank,

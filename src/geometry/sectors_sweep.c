@@ -32,8 +32,7 @@ struct RfSweep {
   bool exact;
 };
 
-/* ---- lists of cells
- * ------------------------------------------------------------------------------------------ */
+/* ---- lists of cells ----------------------------------------------------------------------------- */
 
 void rf_cells_free(RfCells *cells) {
   rf_free(cells->bits);
@@ -71,8 +70,7 @@ static rf_index push_cell(RfCells *cells, const uint64_t *bits, uint64_t key, do
   return at;
 }
 
-/* ---- the plane
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the plane ---------------------------------------------------------------------------------- */
 
 /* angle[i]: where the half circle around normal 0, measured from it in (-pi/2, pi/2), crosses line i. mapped
  * gets the signs at its beginning. */
@@ -113,8 +111,7 @@ static RfStatus sweep_plane(RfSweep *sweep, const RfNormals *normals) {
   return RF_OK;
 }
 
-/* ---- finding the cell that a trace cuts
- * ------------------------------------------------------------------------- */
+/* ---- finding the cell that a trace cuts --------------------------------------------------------- */
 
 static RfStatus build_table(RfSweep *sweep, SweepLevel *level) {
   rf_index size = 64; /* no more than this step needs: clearing costs */
@@ -159,8 +156,7 @@ static uint64_t map_trace(const RfSweep *sweep, SweepLevel *level, const uint64_
   return key;
 }
 
-/* ---- splitting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- splitting ---------------------------------------------------------------------------------- */
 
 /* The largest e such that lifted +- e u stays e away from the first k hyperplanes. */
 static double trace_depth(const SweepLevel *level, const RfNormals *normals, rf_index k) {
@@ -290,8 +286,7 @@ static RfStatus sweep_level(RfSweep *sweep, const RfNormals *normals) {
   return status;
 }
 
-/* ---- set-up
- * ------------------------------------------------------------------------------------------------ */
+/* ---- set-up ------------------------------------------------------------------------------------- */
 
 static RfStatus level_new(RfSweep *sweep, rf_index dim, rf_index count) {
   SweepLevel *level = sweep->levels + dim;

@@ -38,8 +38,7 @@ static void spike_work_free(Spike *work) {
   rf_free(work->dependency);
 }
 
-/* ---- distinct rows
- * ------------------------------------------------------------------------------------------- */
+/* ---- distinct rows ------------------------------------------------------------------------------ */
 
 /* First row of every direction: same hyperplane and same side. */
 static RfStatus distinct_rows(RfContext *context, Spike *work, const double *X, rf_index n, rf_index d) {
@@ -103,8 +102,7 @@ done:
   return status;
 }
 
-/* ---- dependent rows
- * -------------------------------------------------------------------------------------------- */
+/* ---- dependent rows ----------------------------------------------------------------------------- */
 
 /* A relation among the rows: the first row that depends on the earlier ones, written with them. */
 static RfStatus find_dependency(RfContext *context, Spike *work) {
@@ -203,8 +201,7 @@ static RfStatus break_dependency(RfContext *context, RfSpikeFree *spike, const S
   return RF_OK;
 }
 
-/* ---- independent rows
- * ------------------------------------------------------------------------------------------ */
+/* ---- independent rows --------------------------------------------------------------------------- */
 
 static RfStatus take_witness(RfContext *context, RfSpikeFree *spike, const Spike *work, const double *v) {
   if (!spike->witness) spike->witness = RF_NEW(double, work->d);

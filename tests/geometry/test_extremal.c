@@ -108,10 +108,16 @@ static void projected_gradient(const RfContext *context, const Case *c, const Rf
 }
 
 static void check_all(RfContext *context, const Case *c, RfRandom *random) {
-  RfExtremal faces, bounds;
+  RfExtremal faces, bounds, cells, automatic;
   find(context, &faces, c, RF_EXTREMAL_FACES);
   find(context, &bounds, c, RF_EXTREMAL_BOUNDS);
+  find(context, &cells, c, RF_EXTREMAL_CELLS);
+  find(context, &automatic, c, RF_EXTREMAL_AUTO);
   same(c, &faces, &bounds);
+  same(c, &faces, &cells);
+  same(c, &faces, &automatic);
+  rf_extremal_free(&cells);
+  rf_extremal_free(&automatic);
   for (rf_index k = 0; k < faces.n_positive; k++) {
     beats_neighbours(c, faces.positive + k, 1, random);
     projected_gradient(context, c, faces.positive + k);
@@ -317,14 +323,14 @@ static void small_cases(void **state) {
   assert_string_equal(found.negative[0].sector, "-");
   rf_extremal_free(&found);
   Case linear = {pl2_X, pl2_y, 5, 2, 1, 0.5};
-  for (int method = 1; method <= 2; method++) {
+  for (int method = 0; method <= 3; method++) {
     find(&context, &found, &linear, (RfExtremalMethod)method);
     assert_true(found.n_positive == 1 && found.n_negative == 1);
     assert_close(found.positive[0].G, -found.negative[0].G, 1e-14);
     rf_extremal_free(&found);
   }
   Case on_line = {line, y, 2, 1, 0, 1}; /* G = (2w)_+ - (-3w)_+: 2 at w = 1, -3 at w = -1 */
-  for (int method = 0; method <= 2; method++) {
+  for (int method = 0; method <= 3; method++) {
     find(&context, &found, &on_line, (RfExtremalMethod)method);
     assert_true(found.n_positive == 1 && found.n_negative == 1);
     assert_true(found.positive[0].G == 2 && found.negative[0].G == -3);
