@@ -9,6 +9,7 @@
 
 #include "reluflow/core.h"
 #include "reluflow/data.h"
+#include "reluflow/flow.h"
 #include "reluflow/geometry.h"
 #include "reluflow/margin.h"
 #include "reluflow/net.h"
@@ -125,6 +126,8 @@ typedef struct RfJson RfJson;
 
 RF_API RfStatus rf_json_new(RfContext *context, RfJson **json, const char *table);
 RF_API void rf_json_free(RfJson *json);
+/* A caller ran out of memory while writing: rf_json_finish will say so. */
+RF_API void rf_json_fail(RfJson *json);
 RF_API void rf_json_object(RfJson *json, const char *key);
 RF_API void rf_json_array(RfJson *json, const char *key);
 RF_API void rf_json_end(RfJson *json); /* closes the innermost object or array */
@@ -310,6 +313,28 @@ RF_API void rf_json_answer(RfJson *json, const char *key, RfAnswer answer);
 /* "(1, 2, 3)" with at most `most` entries; "0 4 7" likewise. */
 RF_API void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most);
 RF_API void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index most);
+
+/* ---- flow, shared by several commands -------------------------------------------------------------------
+ */
+
+/* A finished run and what is known about it. Everything is borrowed. */
+typedef struct RfFlowReport {
+  const char *name;           /* of the dataset */
+  const char *positive_class; /* in per_class: the class that is +1; NULL otherwise */
+  const char *init;           /* name of the initialiser or the file of the weights */
+  const RfFlowProblem *problem;
+  const RfFlowResult *result;
+  int detail;     /* 0 summary: no lists per neuron; 1 normal: lists up to a size; 2 full */
+  double t_bound; /* the papers' bound on the end of alignment, in the clock of the problem; NaN = none */
+  const char *kkt, *local, *global; /* verdicts; NULL = not judged */
+  double gap;                       /* NaN = not computed */
+  double seconds;                   /* wall time of the run */
+} RfFlowReport;
+
+/* The members of table `flow` (all but per_class) into the object at hand. */
+RF_API void rf_json_flow(RfJson *json, const RfFlowReport *report);
+/* The page for the terminal: phases, events, limit. */
+RF_API void rf_text_flow(RfText *page, const RfFlowReport *report);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,8 @@ void rf_json_free(RfJson *json) {
   rf_free(json);
 }
 
+void rf_json_fail(RfJson *json) { json->failed = true; }
+
 /* ---- position in the table
  * ------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,285 @@
+/* `reluflow flow`: gradient flow from an initialisation to t = infinity. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/flow_files.h"
+
+typedef struct FlowFlags {
+  rf_index width, trace;
+  double leak, log_scale, ca;
+  int norm, freeze, branches;
+  const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
+} FlowFlags;
+
+#define FIELD(name) offsetof(FlowFlags, name)
+
+static const CliOption options[] = {
+    {"--width", CLI_INDEX, FIELD(width), "M", "50", 1, 0, "neurons"},
+    {"--leak", CLI_NUMBER, FIELD(leak), "L", "0", 0, 1,
+     "slope for non-positive inputs: 0 = ReLU, 1 = linear"},
+    {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0, "logistic, logistic2 or exp"},
+    {"--norm", CLI_CHOICE, FIELD(norm), "sum|mean", "sum", 0, 0,
+     "loss as the sum or the mean over the samples; only the clock changes"},
+    {"--init", CLI_TEXT, FIELD(init), "NAME", "balanced", 0, 0,
+     "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
+    {"--ca", CLI_NUMBER, FIELD(ca), "C", "1", -1e100, 1e100,
+     "spread of a for --init gaussian, relative to w"},
+    {"--scale", CLI_TEXT, FIELD(scale), "EPS", NULL, 0, 0,
+     "multiplies the initial weights: a positive number (1e-300 is ordinary) or 'limit', the limit of scale "
+     "0 after "
+     "t = infinity; default 1e-6, or 1 with --weights"},
+    {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, -1e15, 300, "ln of the scale; -1e5 is ordinary"},
+    {"--weights", CLI_TEXT, FIELD(weights), "MODEL", NULL, 0, 0,
+     "start from a network file instead of --init"},
+    {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
+     "names in the network file: fc1.weight=W,fc2.weight=a"},
+    {"--freeze", CLI_CHOICE, FIELD(freeze), "none|second", "none", 0, 0, "layer that does not move"},
+    {"--branches", CLI_CHOICE, FIELD(branches), "stop|follow|all", "stop", 0, 0,
+     "at a point with several continuations stop, follow the first, or run them all"},
+    {"--until", CLI_TEXT, FIELD(until), "WHEN", "infinity", 0, 0, "infinity, loss=L or time=T"},
+    {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
+     "about this many rows of quantities along the run"},
+    {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
+     "keep the state in FILE while running, and when interrupted"},
+    {"--resume", CLI_TEXT, FIELD(resume), "FILE", NULL, 0, 0, "continue from a checkpoint, to the same bits"},
+    {0},
+};
+
+/* One network: the binary problem, or one class against the rest. */
+typedef struct Part {
+  RfDataset data; /* empty when the part is the whole dataset */
+  RfNet net;
+  RfFlowStart start;
+  RfFlowProblem problem;
+  RfFlowResult result;
+  RfFlowReport report;
+} Part;
+
+typedef struct Job {
+  CliRun *run;
+  const FlowFlags *flags;
+  RfDataset data;
+  Part *parts;
+  rf_index count;
+  RfFlowSettings settings;
+  FlowCheckpoints checkpoints;
+} Job;
+
+static void job_free(Job *job) {
+  for (rf_index k = 0; job->parts && k < job->count; k++) {
+    Part *part = &job->parts[k];
+    rf_flow_result_free(&part->result);
+    rf_flow_start_free(&part->start);
+    rf_net_free(&part->net);
+    rf_dataset_free(&part->data);
+  }
+  rf_free(job->parts);
+  flow_checkpoints_free(&job->checkpoints);
+  rf_dataset_free(&job->data);
+}
+
+/* ---- from flags to problems
+ * --------------------------------------------------------------------------------------- */
+
+static RfStatus read_scale(Job *job, RfFlowProblem *problem) {
+  const FlowFlags *flags = job->flags;
+  RfContext *context = &job->run->context;
+  bool by_log = cli_given(job->run, "--log-scale");
+  if (by_log && flags->scale)
+    return rf_fail(context, RF_ERR_USAGE, "--scale and --log-scale exclude each other");
+  problem->log_scale = by_log ? flags->log_scale : flags->weights ? 0 : log(1e-6);
+  if (!flags->scale) return RF_OK;
+  if (strcmp(flags->scale, "limit") == 0) {
+    problem->in_limit = true;
+    problem->log_scale = 0;
+    return RF_OK;
+  }
+  char *end;
+  double scale = strtod(flags->scale, &end);
+  if (end == flags->scale || *end || !(scale > 0) || !isfinite(scale))
+    return rf_fail(context, RF_ERR_USAGE, "--scale %s: expected a positive number or 'limit'", flags->scale);
+  problem->log_scale = log(scale);
+  return RF_OK;
+}
+
+static RfStatus read_until(Job *job) {
+  const char *text = job->flags->until;
+  RfFlowSettings *settings = &job->settings;
+  if (strcmp(text, "infinity") == 0) return RF_OK;
+  bool loss = strncmp(text, "loss=", 5) == 0, time = strncmp(text, "time=", 5) == 0;
+  char *end = NULL;
+  double value = loss || time ? strtod(text + 5, &end) : 0;
+  if ((!loss && !time) || end == text + 5 || *end || !isfinite(value) || (loss ? value <= 0 : value < 0))
+    return rf_fail(&job->run->context, RF_ERR_USAGE, "--until %s: expected infinity, loss=L or time=T", text);
+  settings->until = loss ? RF_UNTIL_LOSS : RF_UNTIL_TIME;
+  settings->until_value = value;
+  return RF_OK;
+}
+
+static RfStatus read_weights(Job *job, Part *part, rf_index d) {
+  const FlowFlags *flags = job->flags;
+  RfContext *context = &job->run->context;
+  bool stated = false;
+  RfStatus status = rf_net_load_stated(context, &part->net, &stated, flags->weights, flags->map);
+  if (status) return status;
+  if (part->net.d != d)
+    return rf_fail(context, RF_ERR_USAGE, "%s: weights for dimension %lld, the data have %lld",
+                   flags->weights, (long long)part->net.d, (long long)d);
+  if (!cli_given(job->run, "--leak")) return RF_OK;
+  if (stated && part->net.leak != flags->leak)
+    return rf_fail(context, RF_ERR_USAGE, "--leak %g: %s has leak %g", flags->leak, flags->weights,
+                   part->net.leak);
+  part->net.leak = flags->leak;
+  return RF_OK;
+}
+
+/* Network k of the job; several networks draw from different seeds. */
+static RfStatus prepare_part(Job *job, rf_index k) {
+  const FlowFlags *flags = job->flags;
+  RfContext *context = &job->run->context;
+  Part *part = &job->parts[k];
+  RfInit init;
+  RfStatus status = RF_OK;
+  if (!job->data.y) status = rf_dataset_one_versus_rest(context, &part->data, &job->data, k);
+  const RfDataset *data = job->data.y ? &job->data : &part->data;
+  if (!status && flags->weights) {
+    status = read_weights(job, part, data->d);
+  } else if (!status) {
+    status = rf_init_from_name(context, &init, flags->init);
+    if (!status)
+      status = rf_net_init(context, &part->net, init, flags->width, data->d, flags->leak,
+                           job->run->common.seed + (uint64_t)k, flags->ca);
+  }
+  if (!status) status = rf_flow_start_from_net(context, &part->start, &part->net);
+  RfFlowProblem *problem = &part->problem;
+  *problem = (RfFlowProblem){.X = data->X,
+                             .y = data->y,
+                             .n = data->n,
+                             .d = data->d,
+                             .leak = part->net.leak,
+                             .mean = flags->norm == 1,
+                             .start = &part->start,
+                             .freeze_second = flags->freeze == 1};
+  if (!status) status = rf_loss_from_name(context, &problem->loss, flags->loss);
+  if (!status) status = read_scale(job, problem);
+  part->report = (RfFlowReport){.name = job->data.name,
+                                .positive_class = job->data.y ? NULL : job->data.class_names[k],
+                                .init = flags->weights ? flags->weights : flags->init,
+                                .problem = problem,
+                                .result = &part->result,
+                                .detail = job->run->common.detail,
+                                .t_bound = NAN,
+                                .gap = NAN};
+  return status;
+}
+
+static RfStatus prepare(Job *job) {
+  RfContext *context = &job->run->context;
+  job->count = job->data.y ? 1 : job->data.n_classes;
+  job->parts = RF_NEW(Part, job->count);
+  if (!job->parts) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  rf_flow_settings_init(&job->settings);
+  job->settings.branches = job->flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
+  job->settings.trace = job->flags->trace;
+  RfStatus status = read_until(job);
+  for (rf_index k = 0; k < job->count && !status; k++) status = prepare_part(job, k);
+  if (!status && (job->flags->checkpoint || job->flags->resume) && job->count > 1)
+    status =
+        rf_fail(context, RF_ERR_USAGE, "--checkpoint and --resume work with one network, not one per class");
+  if (!status)
+    status = flow_checkpoints_open(context, &job->checkpoints, &job->settings, &job->parts[0].problem,
+                                   job->flags->checkpoint, job->flags->resume);
+  return status;
+}
+
+/* ---- running
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* The worst of two outcomes: a failure, then interrupted, undecided, branched, not separated. */
+static RfStatus worse(RfStatus a, RfStatus b) {
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_BRANCHED, RF_NOT_SEPARABLE};
+  if (a < 0 || b < 0) return a < 0 ? a : b;
+  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+    if (a == order[k] || b == order[k]) return order[k];
+  return RF_OK;
+}
+
+static RfStatus run_parts(Job *job) {
+  RfContext *context = &job->run->context;
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < job->count && status >= 0; k++) {
+    Part *part = &job->parts[k];
+    double began = rf_clock_seconds();
+    RfStatus one = rf_flow_run(context, &part->result, &part->problem, &job->settings);
+    part->report.seconds = rf_clock_seconds() - began;
+    status = worse(status, one);
+  }
+  if (status >= 0) {
+    RfStatus saved = flow_checkpoints_close(context, &job->checkpoints, &job->parts[0].result);
+    if (saved < 0) status = saved;
+  }
+  return status;
+}
+
+/* ---- output
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void job_json(const Job *job) {
+  RfJson *json = job->run->json;
+  if (job->count == 1 && job->data.y) {
+    rf_json_flow(json, &job->parts[0].report);
+    return rf_json_null(json, "per_class");
+  }
+  rf_json_string(json, "name", job->data.name);
+  rf_json_integer(json, "n", job->data.n);
+  rf_json_integer(json, "d", job->data.d);
+  rf_json_array(json, "per_class");
+  for (rf_index k = 0; k < job->count; k++) {
+    rf_json_object(json, NULL);
+    rf_json_flow(json, &job->parts[k].report);
+    rf_json_null(json, "per_class");
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
+static int flow_run(CliRun *run) {
+  Job job = {.run = run, .flags = run->settings};
+  if (run->common.tol > 0) run->context.tol.ode = run->common.tol;
+  RfStatus status = cli_load(run, &job.data);
+  if (!status) status = prepare(&job);
+  if (!status) status = run_parts(&job);
+  if (status >= 0 && run->json) job_json(&job);
+  for (rf_index k = 0; status >= 0 && run->wants_page && k < job.count; k++) {
+    if (k) rf_text_add(&run->page, "\n");
+    rf_text_flow(&run->page, &job.parts[k].report);
+  }
+  job_free(&job);
+  return cli_finish(run, status);
+}
+
+const CliCommand cli_flow = {
+    .name = "flow",
+    .arguments = "DATA",
+    .summary = "gradient flow from an initialisation to t = infinity",
+    .description = "Follows gradient flow on a two-layer network through alignment and fitting to its limit "
+                   "direction at t = "
+                   "infinity, with a KKT certificate and an escape test that tells the limit from a mere "
+                   "stationary point. More "
+                   "than two classes are trained as one network per class. Exit status 1 when the flow "
+                   "branches or never "
+                   "separates the data, 3 when the limit is undecided, 130 when interrupted (the result so "
+                   "far is written).",
+    .options = options,
+    .settings_size = sizeof(FlowFlags),
+    .takes_data = true,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  reluflow flow gen:DS-PL2 --width 10\n"
+                "  reluflow flow gen:orthant,n=500,d=20 --width 100 --scale limit --json\n"
+                "  reluflow flow data.csv --leak 0.1 --init gaussian --report flow.html\n",
+    .run = flow_run,
+};
