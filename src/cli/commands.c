@@ -5,6 +5,7 @@
 static const CliCommand *const commands[] = {
     &cli_inspect,
     &cli_maxmargin,
+    &cli_flow,
     &cli_train,
     &cli_verify,
     &cli_data_list,
