@@ -39,7 +39,8 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   double *slopes = RF_NEW(double, slide->n_on + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
-  if (rf_slide_dependent(slide)) {
+  if (run->grace > 0) { /* the weights are still settling */
+  } else if (rf_slide_dependent(slide)) {
     status = rf_system_slide_gap(system, k, &gap, slopes);
     if (!status && gap > 1e-8) status = add_hit(run, k, slide->on[0], RF_HIT_SLOPE);
   } else {
@@ -320,12 +321,26 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   return RF_OK;
 }
 
+/* A ridge crossed to and fro without end: at large margins the weight of the sample answers each crossing at
+ * once and drives the unit back, so that in the limit it stays on the hyperplane with a slope in between. It
+ * is held there while that slope is in [leak,1]. */
+static RfStatus hold(RfRun *run, Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, k = run->hits[from].unit;
+  for (rf_index j = from; j < to; j++)
+    if (run->hits[j].kind == RF_HIT_PLANE) system->sigma[k * n + run->hits[j].sample] = 0;
+  corner->sides.count = 1;
+  run->grace = 12;
+  return rf_system_refresh_unit(system, k);
+}
+
 /* All hits of one unit, hits[from..to). */
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
   rf_index n = system->n, k = run->hits[from].unit;
   int8_t *sigma = system->sigma + k * n;
   bool origin = rf_la_norm(system->y + k * system->d, system->d) < 1e-9;
+  int8_t side_before = sigma[run->hits[from].sample];
   bool torn = false;
   RfStatus status = RF_OK;
   for (rf_index j = from; j < to && !status; j++) {
@@ -341,6 +356,12 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     if (hit->kind == RF_HIT_SIGN) system->y[system->units * system->d + k] *= -1e-3;
   }
   if (!status) status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k);
+  if (!status && corner->sides.count > 1 && to == from + 1 && run->hits[from].kind == RF_HIT_PLANE) {
+    sigma[run->hits[from].sample] = (int8_t)-side_before; /* it came from one side: it leaves by the other */
+    corner->sides.count = 1;
+    status = rf_system_refresh_unit(system, k);
+  }
+  if (!status && run->stuck >= 6 && !system->dead[k]) status = hold(run, corner, from, to);
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
     RfEventKind kind = hit->kind != RF_HIT_PLANE ? RF_EVENT_RELEASE : RF_EVENT_CROSS;

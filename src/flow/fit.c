@@ -34,6 +34,18 @@ static double dissipation(RfRun *run) {
   return sum * exp(system->log_S - rf_run_log_loss(run));
 }
 
+/* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
+static double restlessness(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, units = system->units;
+  double worst = 0;
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u] || system->y[units * (d + 1) + u] < RF_SMALL_RHO - 3) continue;
+    worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
+  }
+  return worst;
+}
+
 static rf_index mark_small(const RfRun *run, uint8_t *small) {
   const RfSystem *system = &run->system;
   rf_index count = 0;
@@ -105,7 +117,8 @@ RfStatus rf_fit_advance(RfRun *run) {
   if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
     run->implicit = true;
     run->fresh = false;
-  } else if (run->implicit && run->since_event == 0 && rf_system_q_min(&run->system) < q_switch) {
+  } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
+             rf_system_q_min(&run->system) < q_switch) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
     run->stiff_count = 0;
@@ -149,9 +162,10 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (rf_system_q_min(system) >= q_switch) return RF_OK;
     double log_loss = rf_run_log_loss(run);
     if (steps % 8 != 7 || log_loss < log_separating_loss(run)) continue;
-    double falling = dissipation(run); /* below 1e-15 it is rounding */
-    if (falling > 1e-15 && falling * fmax(1, system->tau - tau_event) > 1e-9) continue;
-    if (run->since_event < 20) continue;
+    double falling =
+        dissipation(run); /* what is left to fall is about this times the time since the last event */
+    if (falling > 1e-13 && falling * fmax(1, system->tau - tau_event) > 1e-7) continue;
+    if (restlessness(run) > 1e-6) continue;
     bool escaped;
     status = leave_saddle(run, &escaped);
     if (!status && !escaped) {

@@ -147,7 +147,7 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
   if (!status) rf_system_fields(system, system->y);
   if (!status && !run->problem->freeze_second) status = rf_system_merge(system, &merged);
   if (!status) status = rf_run_resize(run);
-  run->implicit = true;
+  run->implicit = run->at_infinity = true;
   run->h = fmin(run->h, 0.1);
   while (!status && !stop) {
     status = rf_fit_advance(run);

@@ -278,6 +278,7 @@ static RfStatus step_implicit(RfRun *run) {
 
 RfStatus rf_run_step(RfRun *run) {
   RfStatus status = look_around(run);
+  if (run->grace > 0) run->grace--;
   if (status) return status;
   return run->implicit ? step_implicit(run) : step_explicit(run);
 }
