@@ -6,6 +6,7 @@
 #include "networks.h"
 #include "reluflow/flow.h"
 #include "reluflow/la.h"
+#include "vss.h"
 
 #define VSS "Vardi, Shamir, Srebro"
 
@@ -127,7 +128,36 @@ static const RfClaim claims[] = {
      RF_CLAIM_QUICK, check_02},
     {"VSS-04", VSS, "Lemma C.5", "if a product is at least C^m, the sum of squares is at least m C^2",
      RF_CLAIM_BOUND, RF_CLAIM_QUICK, check_04},
+    {"VSS-05", VSS, "Theorem 3.1",
+     "deep linear networks converge to the global optimum, rank one along the max-margin vector",
+     RF_CLAIM_LIMIT, RF_CLAIM_NORMAL, rf_vss_05},
+    {"VSS-06", VSS, "Theorem 3.2",
+     "from an open set of starts one neuron never moves and the other turns to (0,1)", RF_CLAIM_LIMIT,
+     RF_CLAIM_QUICK, rf_vss_06},
+    {"VSS-07", VSS, "Theorem 3.2, C.3", "that limit is a KKT point and not a local optimum",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_07},
     {"VSS-08", VSS, "Theorem 3.2", "a Gaussian start satisfies the hypotheses with constant probability",
      RF_CLAIM_PROBABILITY, RF_CLAIM_QUICK, check_08},
+    {"VSS-09", VSS, "Remark 3.1", "the limit can be longer than the optimum by any factor",
+     RF_CLAIM_CONSTRUCTION, RF_CLAIM_QUICK, rf_vss_09},
+    {"VSS-11", VSS, "Theorem 4.1",
+     "diagonal networks of depth 2 can converge to a point that is not a local optimum",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_11},
+    {"VSS-13", VSS, "Remark 4.1",
+     "the l1 optimum is reached from non-zero starts, missed from zero ones, and can be slow",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_13},
+    {"VSS-14", VSS, "Theorem 4.2 (2)",
+     "without zero neurons a ReLU limit can still fail to be a local optimum", RF_CLAIM_COUNTER_EXAMPLE,
+     RF_CLAIM_QUICK, rf_vss_14},
+    {"VSS-16", VSS, "Theorem 4.3, Lemma C.6", "with non-zero inputs the limit is local, but not global",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_16},
+    {"VSS-17", VSS, "Theorem 4.4", "shared weights: the limit is not a local optimum",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_17},
+    {"VSS-18", VSS, "Theorem 5.1", "depth 3 and more: the limit of a diagonal network is not a local optimum",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_18},
+    {"VSS-19", VSS, "Theorem 5.2", "every layer of a linear network solves its own max-margin problem",
+     RF_CLAIM_LIMIT, RF_CLAIM_NORMAL, rf_vss_19},
+    {"VSS-20", VSS, "Theorem 5.3", "with ReLU a layer need not be a local optimum of its own problem",
+     RF_CLAIM_COUNTER_EXAMPLE, RF_CLAIM_QUICK, rf_vss_20},
 };
 const RfClaimTable rf_claims_vss = {claims, sizeof claims / sizeof claims[0]};

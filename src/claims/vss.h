@@ -1,0 +1,21 @@
+/* Checks of the claims VSS-01 ... VSS-23, in files: points (exact points and witnesses), limits (where flows
+ * go). */
+#ifndef RF_CLAIMS_VSS_H
+#define RF_CLAIMS_VSS_H
+
+#include "claims_internal.h"
+
+RfStatus rf_vss_05(RfClaimRun *run);
+RfStatus rf_vss_06(RfClaimRun *run);
+RfStatus rf_vss_07(RfClaimRun *run);
+RfStatus rf_vss_09(RfClaimRun *run);
+RfStatus rf_vss_11(RfClaimRun *run);
+RfStatus rf_vss_13(RfClaimRun *run);
+RfStatus rf_vss_14(RfClaimRun *run);
+RfStatus rf_vss_16(RfClaimRun *run);
+RfStatus rf_vss_17(RfClaimRun *run);
+RfStatus rf_vss_18(RfClaimRun *run);
+RfStatus rf_vss_19(RfClaimRun *run);
+RfStatus rf_vss_20(RfClaimRun *run);
+
+#endif
