@@ -15,7 +15,9 @@ extern "C" {
 /* A neuron whose input of a sample is zero within tol.kink: its slope there may be anything in [leak, 1]. */
 typedef struct RfKink {
   rf_index neuron, sample;
-  double value; /* w.x / (|w||x|) */
+  double slope;    /* the element of [leak, 1] that the projection chose: with lambda it rebuilds the
+                      subgradients */
+  double distance; /* w.x / (|w||x|) */
 } RfKink;
 
 /* How far a network is from a KKT point. Everything refers to the network scaled to min_i y_i f(x_i) = 1, and
@@ -36,7 +38,7 @@ typedef struct RfKkt {
       *lambda; /* n, >= 0: minimises stationarity^2 + complementarity^2; at a KKT point sums to objective */
   double *residual_W; /* m rows of d, and m: theta - sum_i lambda_i h_i at min margin 1 */
   double *residual_a;
-  RfKink *kinks; /* kinks of live neurons, by neuron, then sample */
+  RfKink *kinks; /* kinks of neurons with a_k != 0, by neuron, then sample */
   rf_index n_kinks;
   rf_index n_zero;      /* neurons with |w||a| <= tol.dead_neuron |theta|^2 */
   double balance_error; /* max_k | |w_k| - |a_k| | / |theta| */

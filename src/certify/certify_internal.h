@@ -50,6 +50,8 @@ typedef struct RfProjection {
   double *residual;  /* m blocks of d+1: (w, a) parts of theta - sum lambda h */
   double *atom_rest; /* n_atoms: 1 - sum lambda_i s y_i phi(u.x_i) - (slack >= 0): negative where growing the
                         atom helps */
+  double *slopes; /* n rows of m: slopes at the free kinks (averaged over the vertices used); NULL when there
+                     is none */
   double stationarity, complementarity;
   double distance; /* norm of the whole residual, atoms included, divided by |theta| */
   rf_index iterations;

@@ -106,6 +106,10 @@ static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p
       kkt->residual_a[k] = share[k] * r[p->d];
     }
     memcpy(kkt->lambda, projection.lambda, (size_t)p->n * sizeof *kkt->lambda);
+    for (rf_index at_kink = 0; at_kink < kkt->n_kinks && projection.slopes; at_kink++) {
+      RfKink *kink = &kkt->kinks[at_kink];
+      kink->slope = projection.slopes[kink->sample * merged.m + at[group[kink->neuron]]];
+    }
     kkt->stationarity = projection.stationarity;
     kkt->complementarity = projection.complementarity;
     kkt->iterations = projection.iterations;
@@ -123,10 +127,10 @@ static RfStatus fill_kinks(RfContext *context, RfKkt *kkt, const RfPoint *p) {
   for (int pass = 0; pass < 2; pass++) {
     rf_index found = 0;
     for (rf_index k = 0; k < p->m; k++)
-      for (rf_index i = 0; i < p->n && !p->zero[k]; i++) {
+      for (rf_index i = 0; i < p->n && p->a[k] != 0; i++) {
         if (!rf_point_is_kink(context, p, i, k)) continue;
         double size = p->neuron_norm[k] * p->row_norm[i];
-        if (pass) kkt->kinks[found] = (RfKink){k, i, size > 0 ? p->z[i * p->m + k] / size : 0};
+        if (pass) kkt->kinks[found] = (RfKink){k, i, p->leak, size > 0 ? p->z[i * p->m + k] / size : 0};
         found++;
       }
     if (pass) break;

@@ -7,7 +7,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* A sample that would improve the projection. */
+typedef struct Offer {
+  double gain;
+  rf_index sample;
+} Offer;
 
 typedef struct Columns {
   const RfPoint *p;
@@ -21,18 +28,22 @@ typedef struct Columns {
   double *slopes;            /* m: slopes of the column being built */
   rf_index *kink_start;      /* n+1: kinks of sample i are kink_neuron[kink_start[i]..kink_start[i+1]) */
   rf_index *kink_neuron;
+  bool *started;           /* n: the sample has a column */
+  double *rest, *products; /* m rows of d; n rows of m */
+  Offer *offers;           /* n */
 } Columns;
 
 void rf_projection_free(RfProjection *projection) {
   rf_free(projection->lambda);
   rf_free(projection->residual);
   rf_free(projection->atom_rest);
+  rf_free(projection->slopes);
   memset(projection, 0, sizeof *projection);
 }
 
 static void columns_free(Columns *c) {
-  void *blocks[] = {c->entries,  c->owner,  c->norm,       c->x,          c->target,
-                    c->residual, c->slopes, c->kink_start, c->kink_neuron};
+  void *blocks[] = {c->entries,    c->owner,       c->norm,    c->x,    c->target,   c->residual, c->slopes,
+                    c->kink_start, c->kink_neuron, c->started, c->rest, c->products, c->offers};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
 }
 
@@ -98,7 +109,13 @@ static RfStatus columns_new(RfContext *context, Columns *c, const RfPoint *p,
   c->residual = RF_NEW(double, c->height);
   c->slopes = RF_NEW(double, p->m);
   c->kink_start = RF_NEW(rf_index, p->n + 1);
-  if (!c->target || !c->residual || !c->slopes || !c->kink_start) return out_of_memory(context);
+  c->started = RF_NEW(bool, p->n);
+  c->rest = RF_NEW(double, p->m * p->d);
+  c->products = RF_NEW(double, p->n * p->m);
+  c->offers = RF_NEW(Offer, p->n);
+  if (!c->target || !c->residual || !c->slopes || !c->kink_start || !c->started || !c->rest || !c->products ||
+      !c->offers)
+    return out_of_memory(context);
   for (rf_index k = 0; k < p->m; k++) {
     memcpy(c->target + k * (p->d + 1), p->W + k * p->d, (size_t)p->d * sizeof *c->target);
     c->target[k * (p->d + 1) + p->d] = p->a[k];
@@ -141,6 +158,7 @@ static RfStatus add_column(RfContext *context, Columns *c, rf_index i) {
   }
   if (!c->settings->tight_only) *column = 2 / sqrt(p->norm2) * (p->q[i] - 1);
   c->norm[c->count] = rf_la_norm(c->entries + c->count * c->height, c->height);
+  c->started[i] = true;
   c->owner[c->count] = i;
   c->x[c->count++] = 0;
   return RF_OK;
@@ -161,57 +179,85 @@ static RfStatus add_slacks(RfContext *context, Columns *c) {
   return RF_OK;
 }
 
-/* Best vertex of sample i for the residual: true when it improves on every column seen. */
-static bool best_vertex(const RfContext *context, Columns *c, rf_index i, double threshold) {
+/* products = X R^T, R the w-parts of the residual: n rows of m. */
+static void residual_products(Columns *c) {
   const RfPoint *p = c->p;
-  const double *x = p->X + i * p->d;
+  for (rf_index k = 0; k < p->m; k++)
+    memcpy(c->rest + k * p->d, c->residual + k * (p->d + 1), (size_t)p->d * sizeof *c->rest);
+  rf_la_product_nt(c->products, p->X, c->rest, p->n, p->m, p->d);
+}
+
+/* Slopes of the best vertex of sample i for the residual; returns what it gains, divided by its norm. */
+static double best_vertex(const RfContext *context, Columns *c, rf_index i) {
+  const RfPoint *p = c->p;
+  const double *x = p->X + i * p->d, *product = c->products + i * p->m,
+               *extra = c->residual + p->m * (p->d + 1);
   double gain = 0, square = 0;
   base_slopes(context, c, i);
   for (rf_index at = c->kink_start[i]; at < c->kink_start[i + 1]; at++) {
     rf_index k = c->kink_neuron[at];
-    double g = p->y[i] * p->a[k] * rf_la_dot(c->residual + k * (p->d + 1), x, p->d);
-    if (g > 0) c->slopes[k] = 1;
+    if (p->y[i] * p->a[k] * product[k] > 0) c->slopes[k] = 1;
   }
   for (rf_index k = 0; k < p->m; k++) {
-    const double *r = c->residual + k * (p->d + 1);
     double weight = p->a[k] * c->slopes[k], z = p->z[i * p->m + k], output = slope_of(z, p->leak) * z;
-    if (weight != 0) gain += p->y[i] * weight * rf_la_dot(r, x, p->d);
-    gain += p->y[i] * output * r[p->d];
+    gain += p->y[i] * (weight * product[k] + output * c->residual[k * (p->d + 1) + p->d]);
     square += weight * weight * p->row_norm[i] * p->row_norm[i] + output * output;
   }
-  const double *extra = c->residual + p->m * (p->d + 1);
   for (rf_index e = 0; e < c->settings->n_atoms; e++) {
     const RfAtom *atom = &c->settings->atoms[e];
     double z = rf_la_dot(atom->direction, x, p->d);
     gain += extra[e] * p->y[i] * atom->sign * slope_of(z, p->leak) * z;
   }
   if (!c->settings->tight_only) gain += extra[c->settings->n_atoms] * 2 / sqrt(p->norm2) * (p->q[i] - 1);
-  return gain > threshold * sqrt(square);
+  return square > 0 ? gain / sqrt(square) : 0;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------------- */
 
+static int by_gain(const void *left, const void *right) {
+  const Offer *a = left, *b = right;
+  return a->gain > b->gain ? -1 : a->gain < b->gain ? 1 : a->sample < b->sample ? -1 : 1;
+}
+
+/* The samples whose best vertex improves become columns, the best first, not too many at once. */
 static RfStatus offer_vertices(RfContext *context, Columns *c, double threshold, bool *improved) {
-  *improved = false;
+  enum { most_at_once = 128 };
+  rf_index count = 0;
+  residual_products(c);
   for (rf_index i = 0; i < c->p->n; i++) {
-    if (c->kink_start[i] == c->kink_start[i + 1] || !best_vertex(context, c, i, threshold)) continue;
-    RfStatus status = add_column(context, c, i);
-    if (status) return status;
-    *improved = true;
+    bool is_fixed = c->started[i] && c->kink_start[i] == c->kink_start[i + 1];
+    if (is_fixed || !is_used(context, c, i)) continue;
+    double gain = best_vertex(context, c, i);
+    if (gain > threshold) c->offers[count++] = (Offer){gain, i};
   }
-  return RF_OK;
+  if (count > most_at_once) qsort(c->offers, (size_t)count, sizeof *c->offers, by_gain);
+  *improved = count > 0;
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < count && k < most_at_once && !status; k++) {
+    best_vertex(context, c, c->offers[k].sample);
+    status = add_column(context, c, c->offers[k].sample);
+  }
+  return status;
+}
+
+/* With few samples all of them start as columns; with many they wait until they are needed. */
+static RfStatus first_columns(RfContext *context, Columns *c) {
+  enum { few = 400 };
+  RfStatus status = add_slacks(context, c);
+  for (rf_index i = 0; i < c->p->n && !status; i++) {
+    bool near = c->p->n <= few || c->p->q[i] <= 1 + context->tol.tight;
+    if (!near || !is_used(context, c, i)) continue;
+    base_slopes(context, c, i);
+    status = add_column(context, c, i);
+  }
+  return status;
 }
 
 static RfStatus iterate(RfContext *context, Columns *c, rf_index *iterations) {
   enum { most_rounds = 400 };
-  RfStatus status = add_slacks(context, c);
-  for (rf_index i = 0; i < c->p->n && !status; i++)
-    if (is_used(context, c, i)) {
-      base_slopes(context, c, i);
-      status = add_column(context, c, i);
-    }
+  RfStatus status = first_columns(context, c);
   for (int round = 0; !status && round < most_rounds; round++) {
-    RfLeastSquaresInfo info;
+    RfLeastSquaresInfo info = {0};
     status = rf_la_nnls_from(context, c->x, c->residual, &info, c->entries, c->target, c->height, c->count,
                              c->height, NULL);
     *iterations += info.iterations;
@@ -224,6 +270,32 @@ static RfStatus iterate(RfContext *context, Columns *c, rf_index *iterations) {
     if (rf_context_stop(context)) return RF_INTERRUPTED;
   }
   return status ? status : RF_LIMIT;
+}
+
+/* Mean slopes at the free kinks: a column's own slope is read off its block at the largest entry of x. */
+static RfStatus mean_slopes(RfContext *context, RfProjection *out, const Columns *c) {
+  const RfPoint *p = c->p;
+  if (c->kink_start[p->n] == 0) return RF_OK;
+  out->slopes = RF_NEW(double, p->n * p->m);
+  if (!out->slopes) return out_of_memory(context);
+  for (rf_index column = 0; column < c->count; column++) {
+    rf_index i = c->owner[column], top = 0;
+    if (i < 0 || c->x[column] == 0) continue;
+    const double *x = p->X + i * p->d, *entries = c->entries + column * c->height;
+    for (rf_index j = 1; j < p->d; j++)
+      if (fabs(x[j]) > fabs(x[top])) top = j;
+    for (rf_index at = c->kink_start[i]; at < c->kink_start[i + 1] && p->row_norm[i] > 0; at++) {
+      rf_index k = c->kink_neuron[at];
+      double slope = entries[k * (p->d + 1) + top] / (p->y[i] * p->a[k] * x[top]);
+      out->slopes[i * p->m + k] += c->x[column] / out->lambda[i] * slope;
+    }
+  }
+  for (rf_index i = 0; i < p->n; i++)
+    for (rf_index at = c->kink_start[i]; at < c->kink_start[i + 1]; at++) {
+      double *slope = &out->slopes[i * p->m + c->kink_neuron[at]];
+      *slope = out->lambda[i] > 0 ? fmin(1, fmax(p->leak, *slope)) : p->leak;
+    }
+  return RF_OK;
 }
 
 static RfStatus hand_back(RfContext *context, RfProjection *out, const Columns *c) {
@@ -242,7 +314,7 @@ static RfStatus hand_back(RfContext *context, RfProjection *out, const Columns *
   out->stationarity = rf_la_norm(out->residual, height) / theta;
   out->distance = rf_la_norm(c->residual, height + atoms) / theta;
   out->complementarity = 2 * sum / p->norm2;
-  return RF_OK;
+  return mean_slopes(context, out, c);
 }
 
 RfStatus rf_project(RfContext *context, RfProjection *projection, const RfPoint *point,
@@ -250,7 +322,7 @@ RfStatus rf_project(RfContext *context, RfProjection *projection, const RfPoint 
   memset(projection, 0, sizeof *projection);
   Columns c;
   RfStatus status = columns_new(context, &c, point, settings);
-  if (!status) status = reserve(context, &c, point->n + settings->n_atoms + 1);
+  if (!status) status = reserve(context, &c, (point->n < 400 ? point->n : 400) + settings->n_atoms + 1);
   if (!status) status = iterate(context, &c, &projection->iterations);
   if (status >= 0) {
     RfStatus copied = hand_back(context, projection, &c);

@@ -64,6 +64,28 @@ static void check_consistent(const RfKkt *kkt) {
   if (kkt->holds) assert_relative(total, kkt->objective, 1e-7);
 }
 
+/* Stationarity rebuilt from lambda and the slopes at kinks alone. */
+static double rebuilt_stationarity(const RfKkt *kkt, const RfNet *net, const double *X, const double *y) {
+  rf_index m = net->m, d = net->d;
+  double scale = exp(kkt->log_scale), total = 0, norm2 = 0;
+  for (rf_index k = 0; k < m; k++) {
+    long double part[8];
+    for (rf_index j = 0; j < d; j++) part[j] = (long double)scale * net->W[k * d + j];
+    part[d] = (long double)scale * net->a[k];
+    for (rf_index j = 0; j <= d; j++) norm2 += (double)(part[j] * part[j]);
+    for (rf_index i = 0; i < kkt->n; i++) {
+      double z = rf_la_dot(net->W + k * d, X + i * d, d), slope = z > 0 ? 1 : net->leak;
+      part[d] -= (long double)kkt->lambda[i] * y[i] * slope * z * scale;
+      for (rf_index t = 0; t < kkt->n_kinks; t++)
+        if (kkt->kinks[t].neuron == k && kkt->kinks[t].sample == i) slope = kkt->kinks[t].slope;
+      for (rf_index j = 0; j < d; j++)
+        part[j] -= (long double)kkt->lambda[i] * y[i] * scale * net->a[k] * slope * X[i * d + j];
+    }
+    for (rf_index j = 0; j <= d; j++) total += (double)(part[j] * part[j]);
+  }
+  return sqrt(total / norm2);
+}
+
 static void golden_points(void **state) {
   (void)state;
   const char *names[] = {"lyu_left_alpha0.5", "lyu_left_alpha0", "phuong_lemC1", "vardi_thm32",
@@ -80,6 +102,7 @@ static void golden_points(void **state) {
       fail_msg("%s: stationarity %.3g, complementarity %.3g", names[f], kkt.stationarity,
                kkt.complementarity);
     assert_true(kkt.holds);
+    assert_close(rebuilt_stationarity(&kkt, &e.net, e.X, e.y), 0, 1e-14);
     assert_relative(kkt.objective, json_number_value(json_object_get(e.root, "half_norm2")), 1e-14);
     assert_close(kkt.balance_error, 0, 1e-15);
     assert_int_equal(kkt.n_zero, json_integer_value(json_object_get(e.root, "nzero")));
@@ -237,6 +260,7 @@ static void agrees_with_listed_vertices(void **state) {
     status = rf_certify_kkt(&context, &kkt, &net, X, y, n);
     if (status == RF_OK) {
       check_consistent(&kkt);
+      assert_close(rebuilt_stationarity(&kkt, &net, X, y), kkt.stationarity, 1e-12);
       double told = hypot(kkt.stationarity, kkt.complementarity);
       double want = distance_by_vertices(&net, X, y, n, exp(kkt.log_scale));
       if (!(fabs(told - want) <= 1e-12)) {
