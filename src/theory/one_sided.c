@@ -12,11 +12,52 @@
 #include <math.h>
 #include <string.h>
 
-static RfAssumption support_assumption(const RfDataset *data, const RfLinearMargin *margin, double leak,
-                                       int side) {
+#include "reluflow/optimum.h"
+
+/* Slack of A.5 (side +1) or A.9 (side -1) for a support with both labels. */
+static RfStatus mixed_support(RfContext *context, RfAssumption *assumption, const RfDataset *data,
+                              const RfLinearMargin *margin, double leak, int side) {
+  rf_index d = data->d, count = margin->n_support;
+  double *X = RF_NEW(double, count *d), *y = RF_NEW(double, count);
+  RfOptimum optimum;
+  RfOptimumSettings settings;
+  RfStatus status;
+  memset(&optimum, 0, sizeof optimum);
+  if (!X || !y) {
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for support samples");
+    goto done;
+  }
+  for (rf_index k = 0; k < count; k++) {
+    memcpy(X + k * d, data->X + margin->support[k] * d, (size_t)d * sizeof *X);
+    y[k] = data->y[margin->support[k]];
+  }
+  rf_optimum_settings_init(&settings);
+  settings.leak = leak, settings.signs = -side, settings.time_limit = 2;
+  status = rf_optimum_solve(context, &optimum, X, y, count, d, &settings);
+  if (status == RF_INTERRUPTED && !rf_context_stop(context)) status = RF_OK; /* its own time limit */
+  if (status) goto done;
+  double own = margin->margin / 2, tolerance = context->tol.gap * own;
+  if (optimum.status == RF_OPTIMUM_INFEASIBLE)
+    *assumption = rf_assumption(own, tolerance);
+  else {
+    double reached = own - 0.5 / optimum.objective, proved = own - 0.5 / optimum.lower;
+    assumption->slack = reached;
+    assumption->holds = proved > tolerance ? RF_YES : reached <= tolerance ? RF_NO : RF_UNKNOWN;
+  }
+done:
+  rf_optimum_free(&optimum);
+  rf_free(X);
+  rf_free(y);
+  return status;
+}
+
+static RfStatus support_assumption(RfContext *context, RfAssumption *assumption, const RfDataset *data,
+                                   const RfLinearMargin *margin, double leak, int side) {
   bool pure = true;
   for (rf_index k = 0; k < margin->n_support; k++) pure = pure && data->y[margin->support[k]] == side;
-  return rf_assumption(pure ? (1 - leak) / 2 * margin->margin : NAN, 0);
+  if (!pure) return mixed_support(context, assumption, data, margin, leak, side);
+  *assumption = rf_assumption((1 - leak) / 2 * margin->margin, 0);
+  return RF_OK;
 }
 
 /* Hard margin of the copies for one side: the other class is multiplied by leak. */
@@ -39,8 +80,8 @@ static RfStatus one_side(RfContext *context, double **w, double *size, RfAssumpt
   if (!status) {
     *size = margin.margin;
     *w = rf_copy_doubles(margin.w, data->d);
-    *assumption = support_assumption(data, &margin, problem->leak, side);
-    if (!*w) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a separator");
+    status = *w ? support_assumption(context, assumption, data, &margin, problem->leak, side)
+                : rf_fail(context, RF_ERR_MEMORY, "out of memory for a separator");
   } else if (status > 0 && status != RF_INTERRUPTED)
     status = RF_OK; /* not decided within rounding: left open */
   rf_linear_margin_free(&margin);

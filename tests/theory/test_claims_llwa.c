@@ -198,6 +198,60 @@ static void first_assumption_direction(void **state) {
   inspected_free(&all);
 }
 
+/* Largest normalised margin of random networks with one or two neurons of one sign on the support of a
+ * one-sided separator. */
+static double sampled_margin(const RfDataset *data, const double *w, double size, double leak, int side,
+                             RfRandom *random) {
+  double best = -INFINITY;
+  for (int t = 0; t < 20000; t++) {
+    double angle[2], mix = t % 3 ? rf_random_uniform(random) : 1, least = INFINITY;
+    for (int k = 0; k < 2; k++) angle[k] = 2 * 3.14159265358979323846 * rf_random_uniform(random);
+    for (rf_index i = 0; i < data->n; i++) {
+      const double *x = data->X + 2 * i;
+      double scaled = data->y[i] * dot_of(w, x, 2) * (data->y[i] == side ? 1 : leak), q = 0;
+      if (scaled > size * (1 + 1e-9)) continue; /* not in the support */
+      for (int k = 0; k < 2; k++) {
+        double z = cos(angle[k]) * x[0] + sin(angle[k]) * x[1];
+        q += (k ? 1 - mix : mix) * -side * data->y[i] * (z > 0 ? z : leak * z);
+      }
+      least = fmin(least, q / 2);
+    }
+    best = fmax(best, least);
+  }
+  return best;
+}
+
+/* A.5 and A.9 when the support has both labels go through the global solver: no sampled network does better
+ * than the value behind the slack, and the best comes near it. */
+static void mixed_support(void **state) {
+  (void)state;
+  RfRandom random;
+  rf_random_init(&random, 5, 0);
+  rf_index mixed = 0;
+  for (int seed = 0; seed < 40; seed++) {
+    char spec[60];
+    snprintf(spec, sizeof spec, "gen:DS-SEP(5,2,%d)", seed);
+    double leak = 0.2 + 0.6 * rf_random_uniform(&random);
+    Inspected all = inspect(&context, spec, leak);
+    const RfPrincipal *p = &all.theory.principal;
+    for (int side = 1; side >= -1; side -= 2) {
+      const RfAssumption *a = side > 0 ? &p->a5 : &p->a9;
+      double size = side > 0 ? p->margin_plus : p->margin_minus;
+      assert_true(a->holds != RF_UNKNOWN);
+      assert_true((a->slack > 1e-9 * size) == (a->holds == RF_YES));
+      double value = size / 2 - a->slack;
+      double best = sampled_margin(&all.data, side > 0 ? p->w_plus : p->w_minus, size, leak, side, &random);
+      if (best > value + 1e-9 || best < value - 0.05 * fabs(value) - 0.02)
+        print_error("%s leak %.17g side %d: %g, %g\n", spec, leak, side, best, value);
+      assert_true(best <= value + 1e-9);
+      assert_true(best >= value - 0.05 * fabs(value) - 0.02);
+      mixed += fabs(a->slack - (1 - leak) / 2 * size) > 1e-6;
+    }
+    inspected_free(&all);
+  }
+  assert_true(mixed > 5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(llwa_01_catalogue, setup),
@@ -206,6 +260,7 @@ int main(void) {
       cmocka_unit_test_setup(llwa_31_random, setup),
       cmocka_unit_test_setup(llwa_31_hinted, setup),
       cmocka_unit_test_setup(first_assumption_direction, setup),
+      cmocka_unit_test_setup(mixed_support, setup),
   };
   return cmocka_run_group_tests_name("theory/claims_llwa", tests, NULL, NULL);
 }

@@ -56,10 +56,39 @@ static void line(void **state) {
   }
 }
 
+/* Random grid points with random labels against the global solver, which proves infeasibility on its own. */
+static void against_global_solver(void **state) {
+  (void)state;
+  RfRandom random;
+  rf_random_init(&random, 6, 0);
+  rf_index no = 0;
+  for (rf_index t = 0; t < rf_test_iterations(60); t++) {
+    double X[14], y[7], leak = t % 2 ? 0.3 : 0;
+    rf_index n = 3 + rf_random_below(&random, 5);
+    for (rf_index k = 0; k < 2 * n; k++) X[k] = (double)rf_random_below(&random, 5) - 2;
+    for (rf_index i = 0; i < n; i++) y[i] = rf_random_sign(&random);
+    Inspected all = inspect_arrays(&context, X, y, n, 2, leak);
+    RfOptimum optimum;
+    RfOptimumSettings settings;
+    rf_optimum_settings_init(&settings);
+    settings.leak = leak, settings.time_limit = 5;
+    assert_ok(&context, rf_optimum_solve(&context, &optimum, X, y, n, 2, &settings));
+    bool infeasible = optimum.status == RF_OPTIMUM_INFEASIBLE;
+    if (infeasible != (all.theory.fits == RF_NO))
+      rf_test_print_matrix("X", X, n, 2), rf_test_print_matrix("y", y, 1, n);
+    assert_true(infeasible == (all.theory.fits == RF_NO));
+    no += infeasible;
+    rf_optimum_free(&optimum);
+    inspected_free(&all);
+  }
+  assert_true(no > 5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(cases, setup),
       cmocka_unit_test_setup(line, setup),
+      cmocka_unit_test_setup(against_global_solver, setup),
   };
   return cmocka_run_group_tests_name("theory/fits", tests, NULL, NULL);
 }

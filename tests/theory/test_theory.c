@@ -217,6 +217,24 @@ static void several_classes(void **state) {
   inspected_free(&all);
 }
 
+static void wang_pilanci_theorems(void **state) {
+  (void)state;
+  Inspected all = inspect(&context, "gen:DS-WP1", 0);
+  expect_applies(&all, "WP-Prop4", RF_YES, "");
+  expect_applies(&all, "WP-Thm1", RF_YES, "");
+  assert_close(prediction(&all, "WP-Thm4")->margin, 0.3898842, 5e-8);
+  inspected_free(&all);
+  all = inspect(&context, "gen:DS-WP2", 0);
+  expect_applies(&all, "WP-Thm4", RF_NO, "no negative sample");
+  inspected_free(&all);
+  /* the counter-example to Theorem 1 as printed: the positive neuron ends on the hyperplane of sample 1 */
+  const double X[] = {1, 0, sqrt(0.5), sqrt(0.5)}, y[] = {1, -1};
+  all = inspect_arrays(&context, X, y, 2, 2, 0);
+  expect_applies(&all, "WP-Thm1", RF_YES,
+                 "positive neurons can end on the hyperplane of sample 1, at cosine 0.707107");
+  inspected_free(&all);
+}
+
 /* Random data: every theorem has a verdict and a sentence, predictions are consistent, nothing predicts a
  * margin above that of another prediction with the same leak when both claim the optimum. */
 static void random_data(void **state) {
@@ -262,6 +280,7 @@ int main(void) {
       cmocka_unit_test_setup(linear_network_data, setup),
       cmocka_unit_test_setup(lyu_theorems, setup),
       cmocka_unit_test_setup(several_classes, setup),
+      cmocka_unit_test_setup(wang_pilanci_theorems, setup),
       cmocka_unit_test_setup(random_data, setup),
       cmocka_unit_test_setup(bad_problems, setup),
   };

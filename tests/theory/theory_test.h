@@ -9,11 +9,13 @@ typedef struct Inspected {
   RfLinearMargin linear;
   RfClassMargin positive, negative;
   RfPairFacts pairs;
+  RfExtremal extremal;
   RfTheory theory;
 } Inspected;
 
 static inline void inspected_free(Inspected *all) {
   rf_theory_free(&all->theory);
+  rf_extremal_free(&all->extremal);
   rf_class_margin_free(&all->positive);
   rf_class_margin_free(&all->negative);
   rf_linear_margin_free(&all->linear);
@@ -25,12 +27,15 @@ static inline void inspect_data(RfContext *context, Inspected *all, double leak,
   RfDataset *data = &all->data;
   RfTheoryProblem problem = {.data = data, .leak = leak, .loss = loss};
   if (data->y) {
+    RfExtremalSettings settings = {.leak = leak, .slope = rf_loss_slope_at_zero(loss)};
     assert_true(rf_margin_linear(context, &all->linear, data->X, data->y, data->n, data->d) >= 0);
     assert_true(rf_margin_class(context, &all->positive, data->X, data->y, data->n, data->d, 1) >= 0);
     assert_true(rf_margin_class(context, &all->negative, data->X, data->y, data->n, data->d, -1) >= 0);
     assert_ok(context, rf_geometry_pairs(context, &all->pairs, data->X, data->y, data->n, data->d));
+    assert_true(
+        rf_geometry_extremal(context, &all->extremal, data->X, data->y, data->n, data->d, &settings) >= 0);
     problem.linear = &all->linear, problem.positive = &all->positive, problem.negative = &all->negative;
-    problem.pairs = &all->pairs;
+    problem.pairs = &all->pairs, problem.extremal = &all->extremal;
   }
   assert_ok(context, rf_theory_inspect(context, &all->theory, &problem));
 }
