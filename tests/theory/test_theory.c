@@ -221,10 +221,12 @@ static void wang_pilanci_theorems(void **state) {
   (void)state;
   Inspected all = inspect(&context, "gen:DS-WP1", 0);
   expect_applies(&all, "WP-Prop4", RF_YES, "");
+  expect_applies(&all, "WP-Prop5", RF_NO, "1.2222");
   expect_applies(&all, "WP-Thm1", RF_YES, "");
   assert_close(prediction(&all, "WP-Thm4")->margin, 0.3898842, 5e-8);
   inspected_free(&all);
   all = inspect(&context, "gen:DS-WP2", 0);
+  expect_applies(&all, "WP-Prop5", RF_YES, "");
   expect_applies(&all, "WP-Thm4", RF_NO, "no negative sample");
   inspected_free(&all);
   /* the counter-example to Theorem 1 as printed: the positive neuron ends on the hyperplane of sample 1 */

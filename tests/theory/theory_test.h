@@ -9,6 +9,7 @@ typedef struct Inspected {
   RfLinearMargin linear;
   RfClassMargin positive, negative;
   RfPairFacts pairs;
+  RfSpikeFree spike;
   RfExtremal extremal;
   RfTheory theory;
 } Inspected;
@@ -16,6 +17,7 @@ typedef struct Inspected {
 static inline void inspected_free(Inspected *all) {
   rf_theory_free(&all->theory);
   rf_extremal_free(&all->extremal);
+  rf_spike_free_free(&all->spike);
   rf_class_margin_free(&all->positive);
   rf_class_margin_free(&all->negative);
   rf_linear_margin_free(&all->linear);
@@ -34,8 +36,9 @@ static inline void inspect_data(RfContext *context, Inspected *all, double leak,
     assert_ok(context, rf_geometry_pairs(context, &all->pairs, data->X, data->y, data->n, data->d));
     assert_true(
         rf_geometry_extremal(context, &all->extremal, data->X, data->y, data->n, data->d, &settings) >= 0);
+    assert_true(rf_geometry_spike_free(context, &all->spike, data->X, data->n, data->d, 20000) >= 0);
     problem.linear = &all->linear, problem.positive = &all->positive, problem.negative = &all->negative;
-    problem.pairs = &all->pairs, problem.extremal = &all->extremal;
+    problem.pairs = &all->pairs, problem.extremal = &all->extremal, problem.spike = &all->spike;
   }
   assert_ok(context, rf_theory_inspect(context, &all->theory, &problem));
 }
