@@ -32,6 +32,9 @@ void rf_planes_lift(double *out, const RfPlanes *planes, const double *w);
 /* out (rank) = coordinates of w (d) in the row space. */
 void rf_planes_lower(double *out, const RfPlanes *planes, const double *w);
 
+/* The number of open sectors; infinity when counting itself is out of reach. */
+RfStatus rf_planes_count(RfContext *context, double *count, const RfPlanes *planes);
+
 RfStatus rf_normals_new(RfContext *context, RfNormals *normals, rf_index count, rf_index dim);
 void rf_normals_free(RfNormals *normals);
 

@@ -37,25 +37,39 @@ typedef struct PairScan {
   double zero;
 } PairScan;
 
-/* One row of a block: products[j - first] = <x_i, x_j>, pairs i < j only. Selections instead of branches:
- * this loop sees every pair. */
+enum { lanes = 8 };
+
+static inline void see_pair(Extremes *extremes, double product, double both, bool same, double zero) {
+  double cosine = product * both;
+  bool vanishes = fabs(cosine) <= zero;
+  double value = vanishes ? 0 : product, within = same ? value : INFINITY, across = same ? -INFINITY : value;
+  double signed_cosine = vanishes ? (both > 0 ? 0 : 1)
+                         : same   ? cosine
+                                  : -cosine; /* a zero row has no cosine */
+  extremes->same = within < extremes->same ? within : extremes->same;
+  extremes->cross = across > extremes->cross ? across : extremes->cross;
+  extremes->sep = signed_cosine < extremes->sep ? signed_cosine : extremes->sep;
+}
+
+static Extremes both_extremes(Extremes a, Extremes b) {
+  return (Extremes){fmin(a.same, b.same), fmax(a.cross, b.cross), fmin(a.sep, b.sep)};
+}
+
+/* One row of a block: products[j - first] = <x_i, x_j>, pairs i < j only. This loop sees every pair:
+ * selections instead of branches, and one set of extremes per lane so that it can run in vector registers. */
 static void scan_row(Extremes *extremes, const PairScan *scan, const double *products, rf_index i,
                      rf_index first, rf_index last) {
-  double label = scan->y[i], inverse = scan->inverse[i], zero = scan->zero;
-  double least = extremes->same, greatest = extremes->cross, sep = extremes->sep;
-  const double *y = scan->y, *other = scan->inverse;
-#pragma omp simd reduction(min : least, sep) reduction(max : greatest)
-  for (rf_index j = i + 1 > first ? i + 1 : first; j < last; j++) {
-    double both = inverse * other[j], cosine = products[j - first] * both;
-    bool same = y[j] == label, vanishes = fabs(cosine) <= zero;
-    double value = vanishes ? 0 : products[j - first];
-    double within = same ? value : INFINITY, across = same ? -INFINITY : value;
-    double signed_cosine = vanishes ? (both > 0 ? 0 : 1) : same ? cosine : -cosine;
-    least = within < least ? within : least;
-    greatest = across > greatest ? across : greatest;
-    sep = signed_cosine < sep ? signed_cosine : sep;
-  }
-  *extremes = (Extremes){least, greatest, sep};
+  double label = scan->y[i], inverse = scan->inverse[i];
+  Extremes lane[lanes];
+  for (int k = 0; k < lanes; k++) lane[k] = *extremes;
+  rf_index j = i + 1 > first ? i + 1 : first;
+  for (; j + lanes <= last; j += lanes)
+    for (rf_index k = 0; k < lanes; k++)
+      see_pair(&lane[k], products[j + k - first], inverse * scan->inverse[j + k], scan->y[j + k] == label,
+               scan->zero);
+  for (; j < last; j++)
+    see_pair(lane, products[j - first], inverse * scan->inverse[j], scan->y[j] == label, scan->zero);
+  for (int k = 0; k < lanes; k++) *extremes = both_extremes(*extremes, lane[k]);
 }
 
 /* Block row i against itself and all later ones. */

@@ -190,6 +190,17 @@ bool rf_geometry_sectors_exact(const RfSectors *sectors) { return sectors->exact
 
 /* ---- set-up ------------------------------------------------------------------------------------- */
 
+/* RF_LIMIT when there are more than `limit` sectors; counting is much cheaper than listing. */
+static RfStatus check_size(RfContext *context, const RfPlanes *planes, rf_index limit) {
+  RfDecimal bound = {0};
+  double most = 0, count = 0;
+  RfStatus status = rf_decimal_sector_bound(context, &bound, planes->planes.count, planes->rank);
+  if (!status) most = rf_decimal_value(&bound);
+  rf_decimal_free(&bound);
+  if (!status && most > (double)limit) status = rf_planes_count(context, &count, planes);
+  return !status && count > (double)limit ? RF_LIMIT : status;
+}
+
 static RfStatus choose_walk(RfContext *context, RfSectors *sectors, const RfSectorSettings *settings) {
   rf_index rank = sectors->planes.rank,
            limit = settings && settings->max_sectors > 0 ? settings->max_sectors : 20000000;
@@ -207,6 +218,8 @@ static RfStatus choose_walk(RfContext *context, RfSectors *sectors, const RfSect
     return start_plane(context, sectors);
   }
   sectors->walk = WALK_SWEEP;
+  RfStatus status = check_size(context, &sectors->planes, limit);
+  if (status) return status;
   return rf_sweep_cells(context, &sectors->cells, &sectors->exact, &sectors->planes.planes, limit / 2 + 1);
 }
 

@@ -128,6 +128,15 @@ static RfStatus count_planes(RfContext *context, RfSectorCount *out, RfDecimal *
   return status;
 }
 
+RfStatus rf_planes_count(RfContext *context, double *count, const RfPlanes *planes) {
+  RfSectorCount facts = {0};
+  RfDecimal total = {0};
+  RfStatus status = count_planes(context, &facts, &total, planes, 0);
+  *count = status ? INFINITY : rf_decimal_value(&total);
+  rf_decimal_free(&total);
+  return status == RF_LIMIT ? RF_OK : status;
+}
+
 void rf_sector_count_free(RfSectorCount *count) {
   if (!count) return;
   rf_free(count->count);

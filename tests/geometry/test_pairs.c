@@ -46,6 +46,12 @@ static void random_sets(void **state) {
     RfPairFacts facts;
     assert_ok(&context, rf_geometry_pairs(&context, &facts, X, y, n, d));
     against_double_loop(&facts, X, y, n, d);
+    RfPairFacts threaded;
+    context.threads = 3;
+    assert_ok(&context, rf_geometry_pairs(&context, &threaded, X, y, n, d));
+    context.threads = 1;
+    assert_true(threaded.sep == facts.sep &&
+                (n < 2 || threaded.min_same == facts.min_same || threaded.max_cross == facts.max_cross));
     assert_int_equal(facts.rank, n < d ? n : d);
     assert_int_equal(facts.n_pos + facts.n_neg, n);
     rf_free(X);

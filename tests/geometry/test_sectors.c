@@ -196,6 +196,16 @@ static void limits(void **state) {
   RfSectorSettings settings = {.max_sectors = 100};
   assert_int_equal(rf_geometry_visit_sectors(&context, &visited, X, 30, 4, &settings, stop_at_three, &calls),
                    RF_LIMIT);
+  double *wide = random_rows(&random, 300, 12); /* refused at once, not after filling the memory */
+  assert_int_equal(rf_geometry_visit_sectors(&context, &visited, wide, 300, 12, NULL, stop_at_three, &calls),
+                   RF_LIMIT);
+  settings =
+      (RfSectorSettings){.method = RF_SECTORS_SEARCH}; /* the search gives its first sectors all the same */
+  calls = 0;
+  assert_ok(&context,
+            rf_geometry_visit_sectors(&context, &visited, wide, 300, 12, &settings, stop_at_three, &calls));
+  assert_int_equal(visited, 3);
+  rf_free(wide);
   int cancel = 1;
   context.cancel = &cancel;
   assert_int_equal(rf_geometry_visit_sectors(&context, &visited, X, 30, 4, NULL, stop_at_three, &calls),
