@@ -2,6 +2,7 @@
  * Caratheodory reduction to linearly independent margins (docs/math.md (G.13)). */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
+#include "reluflow/la.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,5 +159,33 @@ RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p,
   }
 done:
   rf_free(margins), rf_free(null), rf_free(A), rf_free(order), rf_free(tight);
+  return status;
+}
+
+RfStatus rf_atoms_refit(RfContext *context, RfAtoms *atoms, const RfReduced *p, const double *lambda) {
+  rf_index n = p->n, K = atoms->count, rows = 0, longest = n > K ? n : K;
+  double *A = RF_NEW(double, n *K), *rhs = RF_NEW(double, longest), *old = rf_copy_doubles(atoms->c, K);
+  RfStatus status = RF_OK;
+  if (!A || !rhs || !old) {
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory to refit %lld neurons", (long long)K);
+    goto done;
+  }
+  double before = rf_atoms_objective(p, atoms, NULL);
+  for (rf_index i = 0; i < n; i++) {
+    if (!(lambda[i] > 0)) continue;
+    rhs[rows] = p->b[i];
+    for (rf_index k = 0; k < K; k++) {
+      A[rows * K + k] = contribution(p, atoms, i, k);
+      rhs[rows] -= atoms->c[k] * A[rows * K + k];
+    }
+    rows++;
+  }
+  if (rows == 0 || K == 0) goto done;
+  status = rf_la_least_squares(context, A, rhs, rows, K, 1e-13, NULL);
+  if (status == RF_ERR_NUMERIC) status = RF_OK;
+  for (rf_index k = 0; k < K; k++) atoms->c[k] = fmax(0, atoms->c[k] + rhs[k]);
+  if (!(rf_atoms_objective(p, atoms, NULL) < before)) memcpy(atoms->c, old, (size_t)K * sizeof *old);
+done:
+  rf_free(A), rf_free(rhs), rf_free(old);
   return status;
 }

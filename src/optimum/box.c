@@ -115,10 +115,22 @@ static double violation(const RfBox *box) {
   return worst;
 }
 
+/* Rounding of res: a few units in the last place of the terms that are added. */
+static double rounding(const RfBox *box) {
+  double sum = 0;
+  for (rf_index i = 0; i < box->n; i++) {
+    const double *v = box->V + i * box->r;
+    bool fixed = box->low[i] == box->high[i]; /* such rows need not be units */
+    sum += fabs(box->coef[i]) * (fixed ? sqrt(rf_short_dot(v, v, box->r)) : 1);
+  }
+  return 4e-16 * sum;
+}
+
 double rf_box_solve(RfBox *box) {
   rf_box_residual(box);
-  double before = INFINITY, size = 0;
-  for (int iteration = 0; iteration < 300; iteration++) {
+  double before = INFINITY, size = 0, noise = rounding(box);
+  int stalled = 0;
+  for (int iteration = 0; iteration < 300 && stalled < 2; iteration++) {
     rf_box_sweep(box);
     for (rf_index tries = 0; tries <= box->r; tries++) {
       rf_index k = rf_box_face(box);
@@ -128,8 +140,8 @@ double rf_box_solve(RfBox *box) {
     }
     rf_box_residual(box);
     size = sqrt(rf_short_dot(box->res, box->res, box->r));
-    if (violation(box) <= 2e-15 * (1 + size)) break;
-    if (size >= before * (1 - 1e-16) && iteration > 20) break;
+    if (violation(box) <= 2e-15 * size + noise) break;
+    if (size >= before * (1 - 1e-15)) stalled++;
     before = size;
   }
   return size;

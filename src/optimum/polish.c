@@ -1,8 +1,12 @@
-/* Newton polish (docs/math.md (G.12)). Near the optimum the barrier shows which multipliers, neurons and
- * kinks are active. With those fixed, neuron k has direction v_k = B_k lambda, B_k the signed slopes times
- * samples, projected off the samples that it sits on, and the optimum solves sum_k c_k B_k^T B_k lambda = b
- * on the support,      |B_k lambda| = 1, smooth equations in (lambda, c). A wrong guess shows as a negative
- * multiplier or size and is corrected. */
+/* Newton polish (docs/math.md (G.12)). Near the optimum the interior point shows which multipliers, neurons and
+ * kinks are active. With those fixed, neuron k has direction v_k = B_k lambda, where B_k holds the signed slopes
+ * times samples, projected off the samples that the neuron sits on, and the optimum solves
+ *
+ *     sum_k c_k B_k^T B_k lambda = b  on the support,      |B_k lambda| = 1,
+ *
+ * smooth equations in (lambda, c). A wrong guess shows as a negative multiplier or size and is corrected.
+ * Multipliers and sizes can be 1e5 times larger than what they add up to, so that residuals and directions are
+ * computed in long double. */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
 #include "reluflow/la.h"
@@ -12,28 +16,34 @@
 
 typedef struct Polish {
   const RfReduced *p;
-  rf_index n, r, K, s;             /* neurons, support size */
-  const RfPattern **from;          /* K */
-  double *c, *lambda;              /* K, n */
-  bool *in;                        /* n: in the support */
-  rf_index *support;               /* n */
-  double *B, *v, *J, *rhs, *stack; /* K blocks r x s, K x r */
-  double *best, residual;          /* lambda (n) then c (K) of the best iterate */
+  rf_index n, r, K, s;           /* neurons, support size */
+  const RfPattern **from;        /* K */
+  double *c;                     /* K */
+  long double *lambda, *v, *sum; /* n, K x r, n */
+  bool *in;                      /* n: in the support */
+  rf_index *support, *kinks;     /* n, K */
+  double *slope;                 /* K x n: signed slope on every support sample, 0 on a kink */
+  long double *Q;                /* K blocks r x r: orthonormal rows spanning the kinks */
+  double *B, *J, *rhs, *stack;   /* K blocks r x s */
+  long double *best;             /* lambda (n) then c (K) of the best iterate */
+  double residual;
 } Polish;
 
 static void polish_free(Polish *q) {
   rf_free(q->from), rf_free(q->c), rf_free(q->lambda), rf_free(q->in), rf_free(q->support), rf_free(q->B);
-  rf_free(q->v), rf_free(q->J), rf_free(q->rhs), rf_free(q->stack), rf_free(q->best);
+  rf_free(q->v), rf_free(q->J), rf_free(q->rhs), rf_free(q->stack), rf_free(q->best), rf_free(q->sum);
+  rf_free(q->kinks), rf_free(q->slope), rf_free(q->Q);
 }
 
 static RfStatus polish_alloc(RfContext *context, Polish *q, rf_index patterns) {
   rf_index n = q->n, r = q->r, K = patterns, size = n + K;
-  q->from = RF_NEW(const RfPattern *, K), q->c = RF_NEW(double, K), q->lambda = RF_NEW(double, n);
+  q->from = RF_NEW(const RfPattern *, K), q->c = RF_NEW(double, K), q->lambda = RF_NEW(long double, n);
   q->in = RF_NEW(bool, n), q->support = RF_NEW(rf_index, n), q->B = RF_NEW(double, K *r *n);
-  q->v = RF_NEW(double, K *r), q->J = RF_NEW(double, size *size + n * n), q->rhs = RF_NEW(double, size);
-  q->stack = RF_NEW(double, K *r *n), q->best = RF_NEW(double, size);
+  q->v = RF_NEW(long double, K *r), q->J = RF_NEW(double, size *size + n * n), q->rhs = RF_NEW(double, size + r);
+  q->stack = RF_NEW(double, K *r *n), q->best = RF_NEW(long double, size), q->sum = RF_NEW(long double, n + r);
+  q->kinks = RF_NEW(rf_index, K), q->slope = RF_NEW(double, K *n), q->Q = RF_NEW(long double, K *r *r);
   if (q->from && q->c && q->lambda && q->in && q->support && q->B && q->v && q->J && q->rhs && q->stack &&
-      q->best)
+      q->best && q->sum && q->kinks && q->slope && q->Q)
     return RF_OK;
   return rf_fail(context, RF_ERR_MEMORY, "out of memory to polish %lld neurons", (long long)K);
 }
@@ -88,59 +98,88 @@ static bool on_kink(const Polish *q, const RfPattern *pattern, rf_index i, doubl
   return q->p->y[i] * pattern->sign < 0 && fmin(part, 1 - part) > fabs(z);
 }
 
-/* B_k (r x s): columns y sign slope x, projected off the kinks. */
+static long double wide_dot(const long double *x, const long double *y, rf_index r) {
+  long double sum = 0;
+  for (rf_index k = 0; k < r; k++) sum += x[k] * y[k];
+  return sum;
+}
+
+/* Subtracts the parts of x along the orthonormal rows Q. */
+static void wide_project(long double *x, const long double *Q, rf_index rows, rf_index r) {
+  for (int pass = 0; pass < 2; pass++)
+    for (rf_index l = 0; l < rows; l++) {
+      long double part = wide_dot(Q + l * r, x, r);
+      for (rf_index k = 0; k < r; k++) x[k] -= part * Q[l * r + k];
+    }
+}
+
+static void add_kink(Polish *q, rf_index k, const double *x) {
+  rf_index r = q->r, count = q->kinks[k];
+  if (count == r) return;
+  long double *row = q->Q + (k * r + count) * r;
+  for (rf_index l = 0; l < r; l++) row[l] = x[l];
+  wide_project(row, q->Q + k * r * r, count, r);
+  long double size = sqrtl(wide_dot(row, row, r));
+  if (size < 1e-9L) return;
+  for (rf_index l = 0; l < r; l++) row[l] /= size;
+  q->kinks[k]++;
+}
+
+/* Slopes, kinks, and B_k (r x s): columns y sign slope x, projected off the kinks. */
 static void set_block(Polish *q, rf_index k) {
   const RfReduced *p = q->p;
-  rf_index r = q->r, s = q->s, kinks = 0;
+  rf_index r = q->r, s = q->s;
   const RfPattern *pattern = q->from[k];
-  double *B = q->B + k * r * q->n, *Q = q->stack, length = rf_la_norm(pattern->r, r);
-  memset(B, 0, (size_t)(r * s) * sizeof *B);
+  double *B = q->B + k * r * q->n, *slope = q->slope + k * q->n, length = rf_la_norm(pattern->r, r);
+  long double *column = q->sum;
+  q->kinks[k] = 0;
   for (rf_index a = 0; a < s; a++) {
     rf_index i = q->support[a];
     const double *x = p->X + i * r;
     double z = rf_short_dot(x, pattern->r, r) / length;
-    if (on_kink(q, pattern, i, z) && kinks < r) {
-      double *row = Q + kinks * r;
-      memcpy(row, x, (size_t)r * sizeof *row);
-      for (int pass = 0; pass < 2; pass++)
-        for (rf_index l = 0; l < kinks; l++)
-          rf_short_axpy(row, -rf_short_dot(Q + l * r, row, r), Q + l * r, r);
-      double size = sqrt(rf_short_dot(row, row, r));
-      if (size > 1e-9) {
-        for (rf_index l = 0; l < r; l++) row[l] /= size;
-        kinks++;
-      }
-      continue;
-    }
-    bool own = p->y[i] * pattern->sign > 0;
-    double slope = (own ? rf_bits_get(pattern->active, i) : z > 0) ? 1 : p->leak;
-    for (rf_index l = 0; l < r; l++) B[l * s + a] = p->y[i] * pattern->sign * slope * x[l];
+    bool own = p->y[i] * pattern->sign > 0, kink = on_kink(q, pattern, i, z);
+    bool on = own ? rf_bits_get(pattern->active, i) : z > 0;
+    slope[a] = kink ? 0 : p->y[i] * pattern->sign * (on ? 1 : p->leak);
+    if (kink) add_kink(q, k, x);
   }
-  for (rf_index a = 0; a < s; a++) /* columns off the kinks */
-    for (int pass = 0; pass < 2; pass++)
-      for (rf_index l = 0; l < kinks; l++) {
-        double part = 0;
-        for (rf_index c = 0; c < r; c++) part += Q[l * r + c] * B[c * s + a];
-        for (rf_index c = 0; c < r; c++) B[c * s + a] -= part * Q[l * r + c];
-      }
+  for (rf_index a = 0; a < s; a++) {
+    const double *x = p->X + q->support[a] * r;
+    for (rf_index l = 0; l < r; l++) column[l] = slope[a] * x[l];
+    wide_project(column, q->Q + k * r * r, q->kinks[k], r);
+    for (rf_index l = 0; l < r; l++) B[l * s + a] = (double)column[l];
+  }
+}
+
+/* v_k = B_k lambda. */
+static void set_direction(Polish *q, rf_index k) {
+  rf_index r = q->r;
+  long double *v = q->v + k * r;
+  memset(v, 0, (size_t)r * sizeof *v);
+  for (rf_index a = 0; a < q->s; a++) {
+    const double *x = q->p->X + q->support[a] * r;
+    long double weight = q->slope[k * q->n + a] * q->lambda[q->support[a]];
+    for (rf_index l = 0; l < r; l++) v[l] += weight * x[l];
+  }
+  wide_project(v, q->Q + k * r * r, q->kinks[k], r);
 }
 
 /* Residuals of both equations into rhs; returns the largest. */
 static double equations(Polish *q) {
   rf_index r = q->r, s = q->s;
   double worst = 0;
-  for (rf_index a = 0; a < s; a++) q->rhs[a] = q->p->b[q->support[a]];
+  for (rf_index a = 0; a < s; a++) q->sum[a] = q->p->b[q->support[a]];
   for (rf_index k = 0; k < q->K; k++) {
-    const double *B = q->B + k * r * q->n;
-    double *v = q->v + k * r;
-    for (rf_index l = 0; l < r; l++) {
-      v[l] = 0;
-      for (rf_index a = 0; a < s; a++) v[l] += B[l * s + a] * q->lambda[q->support[a]];
+    set_direction(q, k);
+    const long double *v = q->v + k * r;
+    for (rf_index a = 0; a < s; a++) {
+      const double *x = q->p->X + q->support[a] * r;
+      long double dot = 0;
+      for (rf_index l = 0; l < r; l++) dot += v[l] * x[l];
+      q->sum[a] -= q->c[k] * q->slope[k * q->n + a] * dot;
     }
-    for (rf_index l = 0; l < r; l++)
-      for (rf_index a = 0; a < s; a++) q->rhs[a] -= q->c[k] * v[l] * B[l * s + a];
-    q->rhs[s + k] = (1 - rf_short_dot(v, v, r)) / 2;
+    q->rhs[s + k] = (double)((1 - wide_dot(v, v, r)) / 2);
   }
+  for (rf_index a = 0; a < s; a++) q->rhs[a] = (double)q->sum[a];
   for (rf_index a = 0; a < s + q->K; a++) worst = fmax(worst, fabs(q->rhs[a]));
   return worst;
 }
@@ -159,7 +198,7 @@ static void jacobian(Polish *q) {
   for (rf_index k = 0; k < q->K; k++)
     for (rf_index a = 0; a < s; a++) {
       double part = 0;
-      for (rf_index l = 0; l < r; l++) part += q->v[k * r + l] * q->B[k * r * q->n + l * s + a];
+      for (rf_index l = 0; l < r; l++) part += (double)q->v[k * r + l] * q->B[k * r * q->n + l * s + a];
       q->J[a * size + s + k] = q->J[(s + k) * size + a] = part;
     }
 }
@@ -173,8 +212,8 @@ static RfStatus newton(RfContext *context, Polish *q) {
     if (!(worst < INFINITY)) break;
     if (worst < q->residual) {
       q->residual = worst;
-      memcpy(q->best, q->lambda, (size_t)q->n * sizeof(double));
-      memcpy(q->best + q->n, q->c, (size_t)q->K * sizeof(double));
+      memcpy(q->best, q->lambda, (size_t)q->n * sizeof *q->best);
+      for (rf_index k = 0; k < q->K; k++) q->best[q->n + k] = q->c[k];
     } else if (step > 6 || worst > 1e3)
       break;
     if (worst < 2e-16) break;
@@ -183,8 +222,8 @@ static RfStatus newton(RfContext *context, Polish *q) {
     for (rf_index a = 0; a < q->s && !status; a++) q->lambda[q->support[a]] += q->rhs[a];
     for (rf_index k = 0; k < q->K && !status; k++) q->c[k] += q->rhs[q->s + k];
   }
-  memcpy(q->lambda, q->best, (size_t)q->n * sizeof(double));
-  memcpy(q->c, q->best + q->n, (size_t)q->K * sizeof(double));
+  memcpy(q->lambda, q->best, (size_t)q->n * sizeof *q->best);
+  for (rf_index k = 0; k < q->K; k++) q->c[k] = (double)q->best[q->n + k];
   return status == RF_ERR_NUMERIC ? RF_OK : status;
 }
 
@@ -194,7 +233,7 @@ static bool correct(Polish *q) {
   bool changed = false;
   double total = 0, largest = 0;
   for (rf_index k = 0; k < q->K; k++) total += fabs(q->c[k]);
-  for (rf_index i = 0; i < q->n; i++) largest = fmax(largest, fabs(q->lambda[i]));
+  for (rf_index i = 0; i < q->n; i++) largest = fmax(largest, fabs((double)q->lambda[i]));
   for (rf_index k = 0; k < q->K; k++) {
     if (q->c[k] < -1e-12 * total) {
       changed = true;
@@ -205,21 +244,30 @@ static bool correct(Polish *q) {
   q->K = kept;
   for (rf_index i = 0; i < q->n; i++) {
     if (q->in[i] && q->lambda[i] < -1e-12 * largest) q->in[i] = false, changed = true;
-    q->lambda[i] = fmax(q->lambda[i], 0);
+    if (q->lambda[i] < 0) q->lambda[i] = 0;
   }
   return changed;
 }
 
-static RfStatus take(RfContext *context, RfAtoms *out, const Polish *q) {
+static RfStatus take(RfContext *context, RfAtoms *out, Polish *q, double *u) {
   RfStatus status = RF_OK;
-  equations((Polish *)q);
+  equations(q);
   for (rf_index k = 0; k < q->K && !status; k++) {
-    double *v = q->v + k * q->r, size = rf_la_norm(v, q->r);
+    const long double *v = q->v + k * q->r;
+    long double size = sqrtl(wide_dot(v, v, q->r));
     if (!(size > 0) || !(q->c[k] > 0)) continue;
-    rf_la_scale(v, 1 / size, q->r);
-    status = rf_atoms_add(context, out, v, q->c[k], q->from[k]->sign);
+    for (rf_index l = 0; l < q->r; l++) u[l] = (double)(v[l] / size);
+    status = rf_atoms_add(context, out, u, q->c[k], q->from[k]->sign);
   }
   return status;
+}
+
+/* Residual that counts as solved: the terms of the margins add up to sum c, those of r_k to sum lambda. */
+static double accuracy(const Polish *q) {
+  double sizes = 0, weights = 0;
+  for (rf_index k = 0; k < q->K; k++) sizes += q->c[k];
+  for (rf_index i = 0; i < q->n; i++) weights += (double)q->lambda[i];
+  return 1e-9 + 1e-16 * sizes * weights;
 }
 
 /* Several solutions of the equations can exist: the one meant is near the master's multipliers and its
@@ -228,8 +276,9 @@ static bool agrees(const Polish *q, const RfMaster *master) {
   const double *lambda = rf_master_lambda(master);
   double moved = 0, total = 0, now = 0, before = 0;
   for (rf_index i = 0; i < q->n; i++) {
-    moved += fabs(q->lambda[i] - lambda[i]), total += lambda[i];
-    now += q->p->b[i] * q->lambda[i], before += q->p->b[i] * lambda[i];
+    double mine = (double)q->lambda[i];
+    moved += fabs(mine - lambda[i]), total += lambda[i];
+    now += q->p->b[i] * mine, before += q->p->b[i] * lambda[i];
   }
   double gap = rf_master_gap(master);
   return moved <= fmin(0.1, 1e3 * sqrt(gap)) * total && fabs(now - before) <= 3 * gap * before;
@@ -240,7 +289,9 @@ RfStatus rf_optimum_polish(RfContext *context, RfAtoms *atoms, double *lambda, b
   Polish q = {.p = p, .n = p->n, .r = p->r};
   RfAtoms fresh = {.r = p->r};
   *improved = false;
+  double *rounded = RF_NEW(double, p->n);
   RfStatus status = polish_alloc(context, &q, rf_master_count(master));
+  if (!status && !rounded) status = rf_fail(context, RF_ERR_MEMORY, "out of memory to polish");
   if (status) goto done;
   identify(&q, master);
   bool settled = false;
@@ -250,18 +301,21 @@ RfStatus rf_optimum_polish(RfContext *context, RfAtoms *atoms, double *lambda, b
     status = newton(context, &q);
     settled = !correct(&q);
   }
-  if (status || !settled || !(q.residual < 1e-9) || !agrees(&q, master)) goto done;
-  status = take(context, &fresh, &q);
+  if (status || !settled || !(q.residual < accuracy(&q)) || !agrees(&q, master)) goto done;
+  for (rf_index i = 0; i < p->n; i++) rounded[i] = (double)q.lambda[i];
+  status = take(context, &fresh, &q, q.rhs);
+  if (!status) status = rf_atoms_refit(context, &fresh, p, rounded);
   if (status) goto done;
   double now = rf_atoms_objective(p, &fresh, NULL), before = rf_atoms_objective(p, atoms, NULL);
   if (now <= before * (1 + 1e-9)) {
     RfAtoms old = *atoms;
     *atoms = fresh, fresh = old;
-    memcpy(lambda, q.lambda, (size_t)p->n * sizeof *lambda);
+    memcpy(lambda, rounded, (size_t)p->n * sizeof *lambda);
     *improved = true;
   }
 done:
   rf_atoms_free(&fresh);
+  rf_free(rounded);
   polish_free(&q);
   return status;
 }

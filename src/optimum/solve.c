@@ -225,9 +225,8 @@ static RfStatus first_patterns(Solve *s) {
 /* ---- the loop
  * ----------------------------------------------------------------------------------------------- */
 
-/* Polish, then prove. *done when the gap is closed; otherwise *added says whether the search found new
- * patterns. */
-static RfStatus finish(Solve *s, double aim, rf_index *added) {
+/* Polish, then prove. `final` proves also without a polish. *added counts patterns that were missing. */
+static RfStatus finish(Solve *s, bool final, rf_index *added) {
   const RfReduced *p = s->p;
   RfAtoms atoms = {.r = p->r};
   bool polished = false;
@@ -239,13 +238,20 @@ static RfStatus finish(Solve *s, double aim, rf_index *added) {
     if (!status) status = add_steepest(s, 50, added);
     if (*added == 0) offer_network(s, &atoms);
   }
-  if (!status && *added == 0) {
+  if (!status && *added == 0 && (polished || final)) {
     status = prove_norm(s, s->trial, 1 + 1e-12, 20, &norm);
     if (status >= 0) offer_multipliers(s, s->trial, norm);
-    if (!status && !close_enough(s, aim)) status = add_steepest(s, 50, added);
+    if (!status && norm > 1 + 1e-11) status = add_steepest(s, 50, added);
   }
   rf_atoms_free(&atoms);
   return status;
+}
+
+/* Most violated constraint of the last candidates. */
+static double excess(const Solve *s) {
+  double over = 0;
+  for (rf_index k = 0; k < s->steep.count; k++) over = fmax(over, s->steep.value[k] - 1);
+  return over;
 }
 
 static RfStatus generate(Solve *s, double aim) {
@@ -259,14 +265,12 @@ static RfStatus generate(Solve *s, double aim) {
     if (!status) status = add_steepest(s, 20 + s->p->n / 4, &added);
     if (!status && added == 0 && goal < 1e-5) {
       status = master_network(s);
-      if (!status) status = finish(s, aim, &added);
-      if (!status && close_enough(s, aim)) break;
-      if (!status && added == 0 && goal < 1e-12) break;
+      if (!status) status = finish(s, goal < 1e-9, &added);
+      if (close_enough(s, aim)) break;
+      if (!status && added == 0 && goal < 1e-11) break;
     }
-    double over = 0;
-    for (rf_index k = 0; k < s->steep.count; k++) over = fmax(over, s->steep.value[k] - 1);
     if (added > 0)
-      rf_master_restore(s->master, fmin(100, fmax(goal, 10 * over)));
+      rf_master_restore(s->master, fmin(100, fmax(goal, 10 * excess(s))));
     else
       goal *= 0.1;
   }
@@ -406,7 +410,7 @@ static void infeasible(RfOptimum *o, double *farkas) {
 
 static RfStatus solve_reduced(Solve *s, const double *X, const double *y) {
   RfOptimum *o = s->result;
-  double aim = fmin(1e-11, s->context->tol.gap);
+  double aim = fmin(1e-9, s->context->tol.gap);
   RfStatus status = solve_new(s);
   if (!status) status = s->p->leak == 1 ? solve_linear(s) : generate(s, aim);
   if (status < 0) return status;
