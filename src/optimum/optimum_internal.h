@@ -154,7 +154,8 @@ double rf_atoms_objective(const RfReduced *p, const RfAtoms *atoms, double *marg
  */
 RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p, const double *lambda);
 
-/* Corrects the sizes by least squares so that the margins of the support are exact; kept when the objective falls. */
+/* Corrects the sizes by least squares so that the margins of the support are exact; kept when the objective
+ * falls. */
 RfStatus rf_atoms_refit(RfContext *context, RfAtoms *atoms, const RfReduced *p, const double *lambda);
 
 /* Newton on the identified active set; atoms and lambda are replaced when the result is better. */

@@ -1,12 +1,12 @@
-/* Newton polish (docs/math.md (G.12)). Near the optimum the interior point shows which multipliers, neurons and
- * kinks are active. With those fixed, neuron k has direction v_k = B_k lambda, where B_k holds the signed slopes
- * times samples, projected off the samples that the neuron sits on, and the optimum solves
+/* Newton polish (docs/math.md (G.12)). Near the optimum the interior point shows which multipliers, neurons
+ * and kinks are active. With those fixed, neuron k has direction v_k = B_k lambda, where B_k holds the signed
+ * slopes times samples, projected off the samples that the neuron sits on, and the optimum solves
  *
  *     sum_k c_k B_k^T B_k lambda = b  on the support,      |B_k lambda| = 1,
  *
  * smooth equations in (lambda, c). A wrong guess shows as a negative multiplier or size and is corrected.
- * Multipliers and sizes can be 1e5 times larger than what they add up to, so that residuals and directions are
- * computed in long double. */
+ * Multipliers and sizes can be 1e5 times larger than what they add up to, so that residuals and directions
+ * are computed in long double. */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
 #include "reluflow/la.h"
@@ -39,8 +39,10 @@ static RfStatus polish_alloc(RfContext *context, Polish *q, rf_index patterns) {
   rf_index n = q->n, r = q->r, K = patterns, size = n + K;
   q->from = RF_NEW(const RfPattern *, K), q->c = RF_NEW(double, K), q->lambda = RF_NEW(long double, n);
   q->in = RF_NEW(bool, n), q->support = RF_NEW(rf_index, n), q->B = RF_NEW(double, K *r *n);
-  q->v = RF_NEW(long double, K *r), q->J = RF_NEW(double, size *size + n * n), q->rhs = RF_NEW(double, size + r);
-  q->stack = RF_NEW(double, K *r *n), q->best = RF_NEW(long double, size), q->sum = RF_NEW(long double, n + r);
+  q->v = RF_NEW(long double, K *r), q->J = RF_NEW(double, size *size + n * n),
+  q->rhs = RF_NEW(double, size + r);
+  q->stack = RF_NEW(double, K *r *n), q->best = RF_NEW(long double, size),
+  q->sum = RF_NEW(long double, n + r);
   q->kinks = RF_NEW(rf_index, K), q->slope = RF_NEW(double, K *n), q->Q = RF_NEW(long double, K *r *r);
   if (q->from && q->c && q->lambda && q->in && q->support && q->B && q->v && q->J && q->rhs && q->stack &&
       q->best && q->sum && q->kinks && q->slope && q->Q)

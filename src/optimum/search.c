@@ -40,7 +40,8 @@ typedef struct Work {
   double *store;
   signed char *sides;
   RfBox box;
-  double *u, *matrix, *vector;
+  double *u, *matrix, *vector, *ray;
+  int range_sweeps; /* 0 = ranges from the cone do not pay */
   bool stopped;
   RfStatus status;
 } Work;
@@ -50,7 +51,7 @@ typedef struct Work {
 
 static void work_free(Work *w) {
   rf_free(w->V), rf_free(w->lambda), rf_free(w->levels), rf_free(w->store), rf_free(w->sides);
-  rf_free(w->u), rf_free(w->matrix), rf_free(w->vector);
+  rf_free(w->u), rf_free(w->matrix), rf_free(w->vector), rf_free(w->ray);
   rf_box_free(&w->box);
 }
 
@@ -60,9 +61,11 @@ static RfStatus work_alloc(Work *w, rf_index capacity) {
   w->store = RF_NEW(double, levels *per);
   w->sides = RF_NEW(signed char, levels *(w->own + 1));
   w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * r * r), w->vector = RF_NEW(double, 2 * r);
+  w->ray = RF_NEW(double, w->own);
+  w->range_sweeps = r <= 4 ? 8 : r <= 7 ? 5 : 0;
   RfStatus status = rf_box_new(w->context, &w->box, capacity, r);
   if (status) return status;
-  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector)
+  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray)
     return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (rf_index k = 0; k < levels; k++) {
     double *s = w->store + k * per;
@@ -264,6 +267,50 @@ static bool narrow(Work *w, Level *v, double constant, double size) {
   return decided || after < 0.9 * before;
 }
 
+/* max z_i over unit u of the node's cone is at most |x_i + sum_j c_j s_j x_j| for any c >= 0 over the known
+ * samples (and likewise -z_i): a few coordinate steps on c. toward = +1 for the largest z, -1 for the largest
+ * -z. */
+static double reach(Work *w, const Level *v, rf_index i, double toward) {
+  rf_index r = w->r;
+  double *rho = w->vector;
+  for (rf_index k = 0; k < r; k++) rho[k] = toward * w->V[i * r + k];
+  memset(w->ray, 0, (size_t)w->own * sizeof(double));
+  double size = 1;
+  for (int sweep = 0; sweep < w->range_sweeps; sweep++) {
+    for (rf_index j = 0; j < w->own; j++) {
+      if (v->side[j] == side_free) continue;
+      const double *x = w->V + j * r;
+      double step = -v->side[j] * rf_short_dot(x, rho, r), now = fmax(0, w->ray[j] + step);
+      if (now == w->ray[j]) continue;
+      rf_short_axpy(rho, v->side[j] * (now - w->ray[j]), x, r);
+      w->ray[j] = now;
+    }
+    double after = sqrt(rf_short_dot(rho, rho, r));
+    if (after > 0.95 * size) return after + 1e-14;
+    size = after;
+  }
+  return size + 1e-14;
+}
+
+/* Narrows the ranges of the free samples by the cone; true when one was decided or the constant fell
+ * noticeably. */
+static bool narrow_by_cone(Work *w, Level *v) {
+  double before = 0, after = 0;
+  bool decided = false;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    before += chord_constant(w, v, i);
+    v->h[i] = fmin(v->h[i], reach(w, v, i, 1));
+    v->l[i] = fmax(v->l[i], -reach(w, v, i, -1));
+    if (v->h[i] < 1e-12 || v->l[i] > -1e-12) {
+      set_side(w, v, i, v->h[i] < 1e-12 ? side_minus : side_plus);
+      decided = true;
+    } else
+      after += chord_constant(w, v, i);
+  }
+  return decided || after < 0.9 * before;
+}
+
 /* ---- the tree
  * ---------------------------------------------------------------------------------------------- */
 
@@ -328,7 +375,9 @@ static void visit(Work *w, rf_index depth) {
     aim_box(w, v);
     rf_box_residual(&w->box);
     if (shrink(w, v, constant, &size)) return;
-    if (!narrow(w, v, constant, size)) break;
+    bool better = narrow(w, v, constant, size);
+    if (w->range_sweeps > 0 && round < 2 && narrow_by_cone(w, v)) better = true;
+    if (!better) break;
   }
   bool plus = true;
   rf_index at = choose(w, v, size, &plus);
