@@ -131,6 +131,13 @@ static void slide(RfAtoms *atoms, const RfReduced *p, double *null, double *marg
     remove_atom(atoms, hit);
 }
 
+static void remove_zeros(RfAtoms *atoms) {
+  double sum = 0;
+  for (rf_index k = 0; k < atoms->count; k++) sum += atoms->c[k];
+  for (rf_index k = atoms->count; k-- > 0;)
+    if (atoms->c[k] <= 1e-15 * sum) remove_atom(atoms, k);
+}
+
 RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p, const double *lambda) {
   merge_equal(atoms);
   rf_index n = p->n, K = atoms->count;
@@ -156,7 +163,9 @@ RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p,
     }
     if (!null_vector(null, A, order, rows, atoms->count)) break;
     slide(atoms, p, null, margins, tight);
+    remove_zeros(atoms);
   }
+  remove_zeros(atoms);
 done:
   rf_free(margins), rf_free(null), rf_free(A), rf_free(order), rf_free(tight);
   return status;

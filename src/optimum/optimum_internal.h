@@ -30,6 +30,11 @@ RfStatus rf_reduced_new(RfContext *context, RfReduced *reduced, double *farkas, 
 RfStatus rf_reduced_plain(RfContext *context, RfReduced *reduced, const double *X, const double *y,
                           rf_index n, rf_index d, double leak, int signs);
 
+/* The given rows of a reduced problem, in the same coordinates; part->row are indices into it, part->basis is
+ * not set. */
+RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p, const rf_index *rows,
+                         rf_index count);
+
 /* A direction of the reduced problem in the caller's coordinates, times factor. */
 void rf_reduced_direction(double *out, const RfReduced *reduced, const double *u, double factor);
 

@@ -288,3 +288,22 @@ void rf_reduced_direction(double *out, const RfReduced *p, const double *u, doub
     for (rf_index k = 0; k < p->r; k++) rf_la_axpy(out, u[k], p->basis + k * p->d, p->d);
   rf_la_scale(out, factor, p->d);
 }
+
+RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p, const rf_index *rows,
+                         rf_index count) {
+  *part = *p;
+  part->n = count;
+  part->X = RF_NEW(double, count * p->r), part->y = RF_NEW(double, count), part->b = RF_NEW(double, count);
+  part->row = RF_NEW(rf_index, count), part->norm = RF_NEW(double, count);
+  part->basis = NULL;
+  if (!part->X || !part->y || !part->b || !part->row || !part->norm) {
+    rf_reduced_free(part);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)count);
+  }
+  for (rf_index k = 0; k < count; k++) {
+    rf_index i = rows[k];
+    memcpy(part->X + k * p->r, p->X + i * p->r, (size_t)p->r * sizeof(double));
+    part->y[k] = p->y[i], part->b[k] = p->b[i], part->row[k] = i, part->norm[k] = p->norm[i];
+  }
+  return RF_OK;
+}

@@ -1,0 +1,39 @@
+/* The state of a solve, shared by solve.c (entry, working sets, results), generate.c (pattern generation) and
+ * linear.c (leak 1). */
+#ifndef RF_OPTIMUM_SOLVE_INTERNAL_H
+#define RF_OPTIMUM_SOLVE_INTERNAL_H
+
+#include "optimum/optimum_internal.h"
+
+typedef struct RfSolve {
+  RfContext *context;
+  const RfOptimumSettings *settings;
+  RfOptimum *result; /* counters */
+  const RfReduced *p;
+  const RfAtoms *hints; /* directions whose patterns are tried first; may be NULL */
+  bool prove;           /* false: stop at a polished point, without the exact search */
+  bool quiet;           /* bounds are of a part of the samples: do not report them */
+  RfMaster *master;
+  RfOracle oracle;
+  RfRandom random;
+  RfDirections steep;  /* candidate directions of a round */
+  RfAtoms best;        /* best network so far */
+  double *lambda;      /* best multipliers so far, M <= 1 proved */
+  double *trial;       /* work, n */
+  double *u;           /* work, r */
+  double upper, lower; /* of the reduced problem */
+  double started;
+} RfSolve;
+
+RfStatus rf_solve_new(RfSolve *s);
+void rf_solve_free(RfSolve *s);
+/* Keep the network, or the multipliers with dual norm at most `norm`, when they are better than what is
+ * known. */
+void rf_solve_offer_network(RfSolve *s, RfAtoms *atoms);
+void rf_solve_offer_multipliers(RfSolve *s, const double *lambda, double norm);
+bool rf_solve_close(const RfSolve *s, double gap);
+
+RfStatus rf_solve_generate(RfSolve *s, double aim);
+RfStatus rf_solve_linear(RfSolve *s);
+
+#endif
