@@ -45,6 +45,9 @@ RfStatus rf_fail(RfContext *context, RfStatus status, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(context->error, sizeof context->error, format, arguments);
   va_end(arguments);
+  for (char *p = context->error; *p; p++) { /* one line, whatever a path or a cell contains */
+    if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
+  }
   return status;
 }
 
