@@ -336,6 +336,30 @@ RF_API void rf_json_flow(RfJson *json, const RfFlowReport *report);
 /* The page for the terminal: phases, events, limit. */
 RF_API void rf_text_flow(RfText *page, const RfFlowReport *report);
 
+/* Directions of some neurons along alignment, in a plane: n_times points per neuron, from start to t1. */
+typedef struct RfFlowPaths {
+  rf_index count, n_times;
+  rf_index *neurons; /* count */
+  double *points;    /* count x n_times x 2: for d = 2 the unit vector w, else coordinates of w/|w| in the plane */
+  double *ends;      /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
+  double *samples;   /* n x 2: the data in the same plane */
+  char axes[2][48]; /* names of the axes for d > 2 */
+} RfFlowPaths;
+
+RF_API void rf_flow_paths_free(RfFlowPaths *paths);
+/* Chooses at most `most` neurons and follows them. For d > 2 the plane is spanned by w+ and w- (the class sums where
+ * these do not exist). */
+RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
+                                  const RfFlowResult *result, rf_index most);
+
+/* Pictures; rf_svg_free them. */
+RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);
+RF_API void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report);   /* loss, norm, stable rank over ln t */
+RF_API void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report); /* margins over the size q of the outputs */
+RF_API void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report);  /* every neuron's events over ln t */
+/* The page with all of them; trace and margins are left out where there is no trace. */
+RF_API void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *paths);
+
 #ifdef __cplusplus
 }
 #endif

@@ -246,6 +246,54 @@ static void job_json(const Job *job) {
   rf_json_end(json);
 }
 
+/* The pictures of one part into --svg, names prefixed by the class where there are several. */
+static RfStatus write_pictures(Job *job, const Part *part, const RfFlowPaths *paths) {
+  const RfFlowReport *report = &part->report;
+  RfStatus status = RF_OK;
+  for (int k = 0; k < 4 && !status; k++) {
+    static const char *const names[] = {"neurons", "trace", "margins", "events"};
+    RfSvg svg;
+    RfText name = {0};
+    bool needs_trace = k == 1 || k == 2;
+    if (needs_trace && part->result.n_trace < 2) continue;
+    if (k == 0)
+      rf_svg_flow_neurons(&svg, report, paths);
+    else if (k == 1)
+      rf_svg_flow_trace(&svg, report);
+    else if (k == 2)
+      rf_svg_flow_margins(&svg, report);
+    else
+      rf_svg_flow_events(&svg, report);
+    if (job->count > 1) rf_text_addf(&name, "class%lld-", (long long)(part - job->parts));
+    rf_text_addf(&name, "%s.svg", names[k]);
+    status = cli_write_svg(job->run, &svg, rf_text_string(&name));
+    rf_text_free(&name);
+    rf_svg_free(&svg);
+  }
+  return status;
+}
+
+static RfStatus show(Job *job) {
+  CliRun *run = job->run;
+  RfStatus status = RF_OK;
+  if (!run->common.report && !run->common.svg) return RF_OK;
+  RfContext context = run->context; /* drawn also after an interruption */
+  context.cancel = NULL;
+  context.deadline = INFINITY;
+  if (run->common.report) rf_html_begin(&run->html, "Gradient flow", job->data.name);
+  for (rf_index k = 0; k < job->count && !status; k++) {
+    Part *part = &job->parts[k];
+    RfFlowPaths paths = {0};
+    status = rf_flow_paths_new(&context, &paths, &part->problem, &part->result, 60);
+    if (status < 0) return rf_fail(&run->context, status, "%s", context.error);
+    if (run->common.report) rf_html_flow(&run->html, &part->report, &paths);
+    if (run->common.svg) status = write_pictures(job, part, &paths);
+    rf_flow_paths_free(&paths);
+  }
+  if (run->common.report) rf_html_end(&run->html);
+  return status;
+}
+
 static int flow_run(CliRun *run) {
   Job job = {.run = run, .flags = run->settings};
   if (run->common.tol > 0) run->context.tol.ode = run->common.tol;
@@ -257,6 +305,8 @@ static int flow_run(CliRun *run) {
     if (k) rf_text_add(&run->page, "\n");
     rf_text_flow(&run->page, &job.parts[k].report);
   }
+  RfStatus shown = status >= 0 ? show(&job) : RF_OK;
+  if (shown < 0) status = shown;
   job_free(&job);
   return cli_finish(run, status);
 }
