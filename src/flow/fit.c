@@ -17,6 +17,14 @@ double rf_run_log_loss(const RfRun *run) {
   return top + log(sum);
 }
 
+/* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9. */
+double rf_run_small_rho(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double largest = 1e-300;
+  for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
+  return 0.5 * (log(2e-9) - log(largest * (double)(system->units > 0 ? system->units : 1)));
+}
+
 /* -d ln L / dtau = |velocity|^2 / (S L) >= 0. */
 static double dissipation(RfRun *run) {
   RfSystem *system = &run->system;
@@ -38,9 +46,9 @@ static double dissipation(RfRun *run) {
 static double restlessness(const RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
-  double worst = 0;
+  double worst = 0, small = rf_run_small_rho(run) - 1;
   for (rf_index u = 0; u < units; u++) {
-    if (system->dead[u] || system->y[units * (d + 1) + u] < RF_SMALL_RHO - 3) continue;
+    if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
     worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
   }
   return worst;
@@ -49,8 +57,9 @@ static double restlessness(const RfRun *run) {
 static rf_index mark_small(const RfRun *run, uint8_t *small) {
   const RfSystem *system = &run->system;
   rf_index count = 0;
+  double limit = rf_run_small_rho(run) - 0.5;
   for (rf_index u = 0; u < system->units; u++) {
-    small[u] = !system->dead[u] && system->y[system->units * (system->d + 1) + u] < RF_SMALL_RHO - 3;
+    small[u] = !system->dead[u] && system->y[system->units * (system->d + 1) + u] < limit;
     count += small[u];
   }
   return count;
@@ -68,7 +77,7 @@ static RfStatus leave_saddle(RfRun *run, bool *escaped) {
   if (!status && mark_small(run, small) > 0 && !run->problem->freeze_second) {
     rf_system_fields(system, system->y);
     memcpy(c, system->c, (size_t)system->n * sizeof(double));
-    status = rf_run_jump(run, escaped, &excess, c, 0, small, system->log_S, RF_SMALL_RHO);
+    status = rf_run_jump(run, escaped, &excess, c, 0, small, system->log_S, rf_run_small_rho(run));
     run->escapes += *escaped;
   }
   rf_free(small);
@@ -81,7 +90,8 @@ static RfStatus leave_origin(RfRun *run) {
   const RfSystem *system = &run->system;
   bool escaped;
   for (rf_index u = 0; u < system->units; u++)
-    if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= RF_SMALL_RHO - 3) return RF_OK;
+    if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= rf_run_small_rho(run) - 0.5)
+      return RF_OK;
   if (run->problem->freeze_second) return RF_OK;
   RfStatus status = leave_saddle(run, &escaped);
   run->escapes = 0;
@@ -107,6 +117,15 @@ static bool nothing_moves(const RfRun *run) {
 /* Below this sum of losses every sample is on its right side (one wrong sample alone costs loss(0)). */
 static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(run->problem->loss, 0); }
 
+RfStatus rf_run_gather(RfRun *run) {
+  rf_index merged = 0;
+  if (run->problem->freeze_second) return RF_OK;
+  rf_system_fields(&run->system, run->system.y);
+  RfStatus status = rf_system_merge(&run->system, &merged);
+  if (!status && merged > 0) status = rf_run_resize(run);
+  return status;
+}
+
 RfStatus rf_fit_advance(RfRun *run) {
   RfStatus status = rf_run_step(run);
   if (status) return status;
@@ -117,6 +136,7 @@ RfStatus rf_fit_advance(RfRun *run) {
   if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
     run->implicit = true;
     run->fresh = false;
+    status = rf_run_gather(run);
   } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
              rf_system_q_min(&run->system) < q_switch) {
     run->implicit = false; /* events are located best by the explicit method */

@@ -241,10 +241,11 @@ void rf_polish_free(RfPolish *polish);
  * and the rest solved again. ok = false when Newton's method does not reach a feasible KKT point. */
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min);
 
-/* A unit whose log-norm is below this does not influence any margin to 1e-14; with the scale frozen at
- * margins of 1e6 a perturbation of 1e-8 is enough (it changes how fast the unit arrives, not where). */
-#define RF_SMALL_RHO        (-17.0)
+/* With the scale frozen at margins of 1e4 and more, a unit whose log-norm is below this changes no margin by
+ * more than 1e-8: that changes how fast it arrives, not where. */
 #define RF_SMALL_RHO_FROZEN (-9.0)
+/* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
+double rf_run_small_rho(const RfRun *run);
 
 /* ---- jump.c: waiting, computed
  * ------------------------------------------------------------------------------------------------- */
@@ -263,6 +264,8 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
 /* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to get there.
  */
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why);
+/* Merges units that have come together by now. */
+RfStatus rf_run_gather(RfRun *run);
 /* One step, with the choice between the two methods, and tidying up after deaths. */
 RfStatus rf_fit_advance(RfRun *run);
 /* ln of the summed loss at the last rf_system_fields. */

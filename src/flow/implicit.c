@@ -232,7 +232,7 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
   method->rank = 0;
   for (rf_index i = 0; i < system->n; i++)
-    if (system->p[i] > 1e-25) method->carrier[method->rank++] = i;
+    if (system->p[i] > 1e-12) method->carrier[method->rank++] = i;
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;

@@ -142,15 +142,13 @@ static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, cha
 RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   RfSystem *system = &run->system;
   bool stop = false;
-  rf_index merged;
   RfStatus status = rf_system_compress(system);
-  if (!status) rf_system_fields(system, system->y);
-  if (!status && !run->problem->freeze_second) status = rf_system_merge(system, &merged);
   if (!status) status = rf_run_resize(run);
   run->implicit = run->at_infinity = true;
   run->h = fmin(run->h, 0.1);
-  while (!status && !stop) {
-    status = rf_fit_advance(run);
+  for (rf_index step = 0; !status && !stop; step++) {
+    if (step % 10 == 0) status = rf_run_gather(run);
+    if (!status) status = rf_fit_advance(run);
     if (status) break;
     if (rf_system_q_min(system) >= q_frozen) break;
     status = keep_going(run, outcome, why, &stop);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double together = 1e-7;
+static const double together = 3e-5;
 
 typedef struct Key {
   const RfSystem *system;
@@ -43,18 +43,21 @@ static bool same_direction(const RfSystem *system, rf_index u, rf_index v) {
 static bool near_plane(const RfSystem *system, rf_index u) {
   for (rf_index i = 0; i < system->n; i++)
     if (system->sigma[u * system->n + i] != 0 &&
-        fabs(system->H[u * system->n + i]) < 1e3 * together * system->x_norm[i])
+        fabs(system->H[u * system->n + i]) < 10 * together * system->x_norm[i])
       return true;
   return false;
 }
 
-/* v joins u: the larger direction is kept; offsets are relative to the joint size ln sqrt(e^2 rho_u + e^2
- * rho_v). */
+/* v joins u: the direction becomes the mean, weighted by |a||w|; offsets are relative to the joint size ln
+ * sqrt(e^2 rho_u + e^2 rho_v). */
 static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
   rf_index d = system->d, rho_at = system->units * (d + 1);
   double ru = system->y[rho_at + u], rv = system->y[rho_at + v];
   double top = fmax(ru, rv), joint = top + 0.5 * log(exp(2 * (ru - top)) + exp(2 * (rv - top)));
-  if (rv > ru) memcpy(system->y + u * d, system->y + v * d, (size_t)d * sizeof(double));
+  double share = exp(2 * (rv - joint));
+  double *w = system->y + u * d;
+  for (rf_index j = 0; j < d; j++) w[j] += share * (system->y[v * d + j] - w[j]);
+  rf_la_scale(w, sqrt(0.5) / rf_la_norm(w, d), d);
   system->y[rho_at + u] = joint;
   system->dead[v] = 2; /* to be removed; its members move */
   into[v] = u;
