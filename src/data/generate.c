@@ -469,7 +469,7 @@ RfStatus rf_data_generate(RfContext *context, RfDataset *dataset, const char *sp
   char *text = rf_copy_text(strncmp(spec, "gen:", 4) == 0 ? spec + 4 : spec);
   RfStatus status = text ? read_spec(context, &values, &divisor, text)
                          : rf_fail(context, RF_ERR_MEMORY, "out of memory for a generator's name");
-  if (!status) status = make(context, dataset, &values, divisor, spec);
+  if (!status && values.generator) status = make(context, dataset, &values, divisor, spec);
   rf_free(text);
   return status;
 }

@@ -48,7 +48,7 @@ static RfStatus second_slack(RfContext *context, double *slack, const RfDataset 
   RfStatus status = RF_OK;
   *slack = NAN;
   if ((double)n * (double)n * (double)d > GRAM_WORK_LIMIT) return RF_OK;
-  double *products = RF_NEW(double, TILE *TILE), *sums = RF_NEW(double, n), least = INFINITY;
+  double *products = RF_NEW(double, (rf_index)TILE *TILE), *sums = RF_NEW(double, n), least = INFINITY;
   if (!products || !sums) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products");
   for (rf_index row = 0; row < n && !status; row += TILE) {
     rf_index rows = n - row < TILE ? n - row : TILE;

@@ -332,7 +332,7 @@ static void vss_theorem_3_2(const Case *c, RfTheorem *t) {
     return;
   }
   double dual = 0;
-  for (int i = 0; i < 2; i++)
+  for (rf_index i = 0; i < 2; i++)
     dual = fmax(dual, side->multipliers[i] * rf_la_norm(data->X + 2 * i, 2) / side->norm);
   if (side->multipliers[0] > 0 && side->multipliers[1] > 0 && dual > 1 + 1e-9)
     say(t, RF_YES, "one neuron for both samples is a KKT point but no local optimum: dual norm %.6g > 1",
@@ -345,9 +345,9 @@ static void vss_theorem_3_2(const Case *c, RfTheorem *t) {
 static bool is_cross(const RfDataset *data, double tolerance) {
   if (data->n != 4 || data->d != 2 || data->n_classes != 1) return false;
   double scale = rf_la_dot(data->X, data->X, 2);
-  for (int i = 0; i < 4; i++) {
+  for (rf_index i = 0; i < 4; i++) {
     int opposite = 0, orthogonal_count = 0;
-    for (int j = 0; j < 4; j++) {
+    for (rf_index j = 0; j < 4; j++) {
       double product = rf_la_dot(data->X + 2 * i, data->X + 2 * j, 2);
       opposite += fabs(product + scale) <= tolerance * scale;
       orthogonal_count += fabs(product) <= tolerance * scale;
