@@ -23,12 +23,13 @@ typedef struct RfAssumption {
   double slack;
 } RfAssumption;
 
-/* LLWA appendix A, for leak in (0,1) and separable data; otherwise a1..a9 are RF_NO with slack NaN.
- *   mu   = (1/n) sum z_i;  mu+ with the negative samples times leak, mu- with the positive samples times
- * leak; wL+- = unit max-margin separators of the same copies, gL+- their margins. */
+/* LLWA appendix A. Theorems ask for leak in (0,1); the assumptions are also given outside, A.2 for leak 0 as
+ * the limit. Where one makes no sense (A.1, A.5, A.9 on data that are not separable, A.5 and A.9 for leak 0)
+ * it is RF_NO, slack NaN. mu   = (1/n) sum z_i;  mu+ with the negative samples times leak, mu- with the
+ * positive samples times leak; wL+- = unit max-margin separators of the same copies, gL+- their margins. */
 typedef struct RfPrincipal {
-  RfAssumption a1; /* a principal direction exists. slack: largest found of leak <mu,w> min<z_i,w> - mean|Px|
-                      max|Px| */
+  RfAssumption a1; /* a principal direction w exists; slack: leak <mu,w> min<z_i,w> - mean|Px| max|Px|,
+                      largest found */
   RfAssumption a2; /* slack: min_i <mu,z_i> - ((1-leak)/leak) (1/n) sum_j max(0,-<z_i,z_j>) */
   RfAssumption a3; /* slack: |mu+| - |mu-| */
   RfAssumption a5; /* slack: gL+/2 minus the best margin of nets with all a <= 0 on the support of wL+ */

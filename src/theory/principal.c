@@ -66,6 +66,17 @@ static RfStatus second_slack(RfContext *context, double *slack, const RfDataset 
   return status;
 }
 
+/* The limit leak -> 0: minus infinity as soon as one product is negative, otherwise min <mu,z_i>. */
+static double second_slack_relu(const RfTheoryProblem *problem, const double *mu, double tolerance) {
+  const RfDataset *data = problem->data;
+  double least = INFINITY;
+  if (isnan(problem->pairs->sep)) return NAN;
+  if (problem->pairs->sep < -tolerance) return -INFINITY;
+  for (rf_index i = 0; i < data->n; i++)
+    least = fmin(least, data->y[i] * rf_la_dot(mu, data->X + i * data->d, data->d));
+  return least;
+}
+
 /* ---- A.1 --------------------------------------------------------------------------------------------- */
 
 /* The quantities of A.1 at a unit direction w. */
@@ -205,24 +216,28 @@ static void mean_norms(RfPrincipal *principal, double *mu, const RfDataset *data
 RfStatus rf_theory_principal(RfContext *context, RfPrincipal *principal, const RfTheoryProblem *problem) {
   const RfDataset *data = problem->data;
   const RfAssumption no = {RF_NO, NAN}, open = {RF_UNKNOWN, NAN};
-  double largest = problem->pairs->norm_max, *mu = RF_NEW(double, data->d);
-  RfStatus status;
+  double largest = problem->pairs->norm_max, slack, *mu = RF_NEW(double, data->d);
+  RfStatus status = RF_OK;
   if (!mu) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a mean");
-  principal->a1 = principal->a2 = principal->a3 = principal->a5 = principal->a8 = principal->a9 = no;
+  principal->a1 = principal->a5 = principal->a9 = problem->linear->separable ? open : no;
   mean_norms(principal, mu, data, problem->leak);
-  status = RF_OK;
-  if (!(problem->leak > 0 && problem->leak < 1 && problem->linear->separable)) goto done;
-  principal->a1 = principal->a2 = principal->a5 = principal->a9 = open;
-  double slack, difference = principal->mu_plus_norm - principal->mu_minus_norm;
+  double difference = principal->mu_plus_norm - principal->mu_minus_norm;
   principal->a3 = rf_assumption(difference, context->tol.zero * largest);
   principal->a8 = rf_assumption(-difference, context->tol.zero * largest);
-  status = second_slack(context, &slack, data, problem->leak);
-  principal->a2 = rf_assumption(slack, context->tol.zero * largest * largest);
-  if (status) goto done;
   rf_theory_mean(mu, data, 1, 1);
-  status = first_assumption(context, principal, problem, mu, largest);
-  if (!status) status = rf_theory_one_sided(context, principal, problem);
-done:
+  if (problem->leak > 0)
+    status = second_slack(context, &slack, data, problem->leak);
+  else
+    slack = second_slack_relu(problem, mu, context->tol.zero);
+  principal->a2 = rf_assumption(slack, context->tol.zero * largest * largest);
+  if (!status && problem->linear->separable)
+    status = first_assumption(context, principal, problem, mu, largest);
+  if (!status && problem->linear->separable) {
+    if (problem->leak > 0)
+      status = rf_theory_one_sided(context, principal, problem);
+    else
+      principal->a5 = principal->a9 = no;
+  }
   rf_free(mu);
   return status;
 }

@@ -94,6 +94,39 @@ static void llwa_01_values(void **state) {
   inspected_free(&all);
 }
 
+/* The ends of the range of leak: 0 as a limit, 1 without the sum of negative products. */
+static void leak_at_its_ends(void **state) {
+  (void)state;
+  Inspected all = inspect(&context, "gen:DS-PL2", 0); /* no negative product */
+  const RfPrincipal *p = &all.theory.principal;
+  double mu[2] = {10.0 / 5, 7.0 / 5}, least = INFINITY; /* positives sum to (6,6), negatives to (-4,-1) */
+  for (rf_index i = 0; i < 5; i++) least = fmin(least, all.data.y[i] * dot_of(mu, all.data.X + 2 * i, 2));
+  assert_int_equal(p->a2.holds, RF_YES);
+  assert_close(p->a2.slack, least, 1e-14);
+  assert_int_equal(p->a3.holds, RF_YES);
+  assert_close(p->a3.slack, sqrt(72) / 5 - sqrt(17) / 5, 1e-14);
+  assert_int_equal(p->a1.holds, RF_NO);
+  assert_int_equal(p->a5.holds, RF_NO);
+  inspected_free(&all);
+  all = inspect(&context, "gen:DS-PL2", 1e-9); /* the limit is the limit */
+  assert_close(all.theory.principal.a2.slack, least, 1e-7);
+  inspected_free(&all);
+  all = inspect(&context, "gen:DS-SYM6", 0);
+  assert_int_equal(all.theory.principal.a2.holds, RF_NO);
+  assert_true(all.theory.principal.a2.slack == -INFINITY);
+  inspected_free(&all);
+  all = inspect(&context, "gen:DS-SYM6", 1);
+  assert_int_equal(all.theory.principal.a2.holds, RF_YES);
+  assert_close(all.theory.principal.a2.slack, 0.04, 1e-15);
+  assert_close(all.theory.principal.margin_plus, 0.3, 1e-14);
+  assert_int_equal(all.theory.principal.a5.holds, RF_NO); /* linear: negative neurons do as well */
+  inspected_free(&all);
+  all = inspect(&context, "gen:xor", 0.5);
+  assert_int_equal(all.theory.principal.a1.holds, RF_NO);
+  assert_int_equal(all.theory.principal.a2.holds, RF_NO);
+  inspected_free(&all);
+}
+
 /* Facts of the catalogue that need the margins: separators of DS-SYM, separability of DS-SEP and DS-T1. */
 static void catalogue_separators(void **state) {
   (void)state;
@@ -261,6 +294,7 @@ int main(void) {
       cmocka_unit_test_setup(llwa_31_hinted, setup),
       cmocka_unit_test_setup(first_assumption_direction, setup),
       cmocka_unit_test_setup(mixed_support, setup),
+      cmocka_unit_test_setup(leak_at_its_ends, setup),
   };
   return cmocka_run_group_tests_name("theory/claims_llwa", tests, NULL, NULL);
 }
