@@ -23,6 +23,7 @@ typedef struct Concave {
   rf_index *convex_at;      /* their indices */
   double *columns;          /* -kappa_h u_h of the concave ones */
   double *s, *low, *high;   /* concave */
+  double *least, *greatest; /* convex: what the concave kinks can add to u_k . g */
   double *start, *g;        /* dim */
   RfNormals convex_normals; /* for the arrangement */
   double *frame;            /* dim x dim: rays */
@@ -39,6 +40,8 @@ static void concave_free(Concave *c) {
   rf_free(c->s);
   rf_free(c->low);
   rf_free(c->high);
+  rf_free(c->least);
+  rf_free(c->greatest);
   rf_free(c->start);
   rf_free(c->g);
   rf_free(c->frame);
@@ -59,6 +62,8 @@ static RfStatus concave_new(RfContext *context, Concave *c, RfMaxima *maxima) {
                  .s = RF_NEW(double, count),
                  .low = RF_NEW(double, count),
                  .high = RF_NEW(double, count),
+                 .least = RF_NEW(double, count),
+                 .greatest = RF_NEW(double, count),
                  .start = RF_NEW(double, dim),
                  .g = RF_NEW(double, dim),
                  .frame = RF_NEW(double, dim *dim),
@@ -83,19 +88,42 @@ static RfStatus concave_new(RfContext *context, Concave *c, RfMaxima *maxima) {
     }
   }
   c->convex_normals.count = c->convex;
+  for (rf_index k = 0; k < c->convex; k++)
+    for (rf_index h = 0; h < c->concave; h++) {
+      double term = -rf_la_dot(c->columns + h * dim, c->convex_normals.normal + k * dim, dim);
+      c->least[k] += fmin(term, 0);
+      c->greatest[k] += fmax(term, 0);
+    }
   return RF_OK;
 }
 
-/* c->g = the gradient at the maximum of the concave function that agrees with G where the active convex kinks
- * are positive and the others are not. */
-static RfStatus concave_gradient(Concave *c, const uint64_t *active, bool mirrored) {
-  const RfKinks *kinks = c->kinks;
-  rf_index dim = kinks->normals.dim;
-  RfLeastSquaresInfo info;
-  memcpy(c->start, kinks->linear, (size_t)dim * sizeof(double));
+/* c->start = the part of the gradient that does not depend on the concave kinks. */
+static void start_gradient(Concave *c, const uint64_t *active, bool mirrored) {
+  rf_index dim = c->kinks->normals.dim;
+  memcpy(c->start, c->kinks->linear, (size_t)dim * sizeof(double));
   for (rf_index k = 0; k < c->convex; k++)
     if (rf_bits_get(active, k) != mirrored)
-      rf_la_axpy(c->start, kinks->kappa[c->convex_at[k]], c->convex_normals.normal + k * dim, dim);
+      rf_la_axpy(c->start, c->kinks->kappa[c->convex_at[k]], c->convex_normals.normal + k * dim, dim);
+}
+
+/* No choice of s can give every u_k . g the sign of its side. */
+static bool hopeless(const Concave *c, const uint64_t *active, bool mirrored) {
+  rf_index dim = c->kinks->normals.dim;
+  double allowed = slack * c->kinks->scale;
+  for (rf_index k = 0; k < c->convex; k++) {
+    double value = rf_la_dot(c->start, c->convex_normals.normal + k * dim, dim);
+    if (rf_bits_get(active, k) != mirrored ? value + c->greatest[k] < -allowed
+                                           : value + c->least[k] > allowed)
+      return true;
+  }
+  return false;
+}
+
+/* c->g = the gradient at the maximum of the concave function that agrees with G where the active convex kinks
+ * are positive and the others are not; from c->start. */
+static RfStatus concave_gradient(Concave *c) {
+  rf_index dim = c->kinks->normals.dim;
+  RfLeastSquaresInfo info;
   c->maxima->nodes++;
   if (c->concave == 0) {
     memcpy(c->g, c->start, (size_t)dim * sizeof(double));
@@ -109,7 +137,9 @@ static RfStatus concave_gradient(Concave *c, const uint64_t *active, bool mirror
 
 static RfStatus try_cell(Concave *c, const uint64_t *active, bool mirrored) {
   rf_index dim = c->kinks->normals.dim;
-  RfStatus status = concave_gradient(c, active, mirrored);
+  start_gradient(c, active, mirrored);
+  if (hopeless(c, active, mirrored)) return RF_OK;
+  RfStatus status = concave_gradient(c);
   if (status) return status;
   double norm = rf_la_norm(c->g, dim);
   if (norm <= 1e-13 * c->kinks->scale) return RF_OK;
@@ -196,7 +226,8 @@ static RfStatus climb(Concave *c, const double *start) {
     if (step > 0 && rf_bits_equal(c->active, c->before, c->convex))
       return rf_maxima_offer(c->context, c->maxima, c->g);
     memcpy(c->before, c->active, (size_t)words * sizeof(uint64_t));
-    status = concave_gradient(c, c->active, false);
+    start_gradient(c, c->active, false);
+    status = concave_gradient(c);
     if (rf_la_norm(c->g, dim) <= 1e-13 * c->kinks->scale) return status;
   }
   return status;
@@ -218,8 +249,8 @@ double rf_extremal_cells_work(const RfKinks *kinks) {
   for (rf_index h = 0; h < kinks->normals.count; h++) convex += kinks->kappa[h] > 0;
   double concave = (double)(kinks->normals.count - convex), rays = kinks->solid ? 2 : 0;
   for (rf_index k = 0; k < dim - 1; k++) rays *= fmax(0, concave - (double)k) / (double)(k + 1);
-  return binomial_sum(convex, dim) * (concave + 10) * (double)dim +
-         rays * (double)(kinks->normals.count * dim);
+  double a_ray = (double)(kinks->normals.count * dim) / 20; /* a product instead of a least squares problem */
+  return binomial_sum(convex, dim) * (concave + 10) * (double)dim + rays * a_ray;
 }
 
 RfStatus rf_extremal_cells(RfContext *context, RfMaxima *maxima, double work_limit) {

@@ -87,11 +87,12 @@ static void find_parallels(Merge *merge) {
     rf_index i = merge->order[at];
     for (rf_index back = at - 1; back >= 0; back--) {
       rf_index j = merge->order[back];
-      double limit = fmax(merge->zero, 8 * (normals->noise[i] + normals->noise[j]));
-      if (merge->project[i] - merge->project[j] > 30 * limit * reach) break;
+      double noise = normals->noise[i] + normals->noise[j], limit = fmax(merge->zero, 8 * noise);
+      if (merge->project[i] - merge->project[j] > 4 * limit * reach) break;
       int8_t sign;
       double distance = line_distance(normals->normal + i * dim, normals->normal + j * dim, dim, &sign);
-      if (distance > limit / 30 && distance < limit * 30) merge->doubtful = true;
+      /* clearly one line: rounding explains the distance; clearly two: well above the limit */
+      if (distance > fmax(merge->zero / 30, 4 * noise) && distance < 4 * limit) merge->doubtful = true;
       if (distance > limit) continue;
       rf_index low = i < j ? i : j, high = i < j ? j : i; /* point the later one at the earlier one */
       if (merge->rep[high] == high || low < merge->rep[high]) merge->rep[high] = low;

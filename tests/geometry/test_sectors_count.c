@@ -98,6 +98,100 @@ static void small_and_degenerate(void **state) {
   expect_count(&context, cube, 18, 3, "48", RF_NO);
 }
 
+/* ---- integers: the same recursion without rounding ---------------------------------------------- */
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+/* Divides rows by their common factor, makes the first nonzero entry positive, drops zero rows and
+ * repetitions. */
+static rf_index reduce(int64_t *rows, rf_index n, rf_index d) {
+  rf_index kept = 0;
+  for (rf_index i = 0; i < n; i++) {
+    int64_t common = 0, first = 0;
+    for (rf_index k = 0; k < d; k++) {
+      common = gcd(common, rows[i * d + k]);
+      if (first == 0) first = rows[i * d + k];
+    }
+    if (common == 0) continue;
+    for (rf_index k = 0; k < d; k++) rows[kept * d + k] = rows[i * d + k] / (first < 0 ? -common : common);
+    bool seen = false;
+    for (rf_index j = 0; j < kept && !seen; j++)
+      seen = memcmp(rows + j * d, rows + kept * d, (size_t)d * sizeof *rows) == 0;
+    kept += !seen;
+  }
+  return kept;
+}
+
+/* On the hyperplane u.w = 0 with u_p != 0, eliminate w_p: x becomes (x_q u_p - x_p u_q) for q != p. */
+static int64_t count_integers(const int64_t *rows, rf_index n, rf_index d) {
+  if (n == 0) return 1;
+  if (d == 1) return 2;
+  if (d == 2) return 2 * n;
+  int64_t total = 2, *child = malloc((size_t)(n * (d - 1)) * sizeof *child);
+  for (rf_index k = 1; k < n; k++) {
+    const int64_t *u = rows + k * d;
+    rf_index p = 0;
+    for (rf_index q = 0; q < d; q++)
+      if (u[q] != 0 && (u[p] == 0 || llabs(u[q]) < llabs(u[p]))) p = q;
+    for (rf_index i = 0; i < k; i++)
+      for (rf_index q = 0, at = 0; q < d; q++)
+        if (q != p) child[i * (d - 1) + at++] = rows[i * d + q] * u[p] - rows[i * d + p] * u[q];
+    total += count_integers(child, reduce(child, k, d - 1), d - 1);
+  }
+  free(child);
+  return total;
+}
+
+static void against_integers(RfContext *context, const double *X, rf_index n, rf_index d, double unit) {
+  int64_t *rows = malloc((size_t)(n * d) * sizeof *rows);
+  char want[32];
+  RfSectorCount found;
+  for (rf_index i = 0; i < n * d; i++) rows[i] = llround(X[i] / unit);
+  snprintf(want, sizeof want, "%lld", (long long)count_integers(rows, reduce(rows, n, d), d));
+  assert_ok(context, rf_geometry_count_sectors(context, &found, X, n, d, 0));
+  if (strcmp(want, found.count) != 0 || !found.exact) {
+    rf_test_print_matrix("X", X, n, d);
+    fail_msg("%s sectors (exact %d), integers say %s", found.count, (int)found.exact, want);
+  }
+  rf_sector_count_free(&found);
+  free(rows);
+}
+
+static void integer_arithmetic(void **state) {
+  (void)state;
+  RfContext context;
+  rf_context_init(&context);
+  RfRandom random;
+  rf_random_init(&random, 53, 0);
+  for (rf_index k = 0; k < rf_test_iterations(150); k++) {
+    rf_index d = 2 + rf_random_below(&random, 3), n = 1 + rf_random_below(&random, 25),
+             size = 1 + rf_random_below(&random, 40);
+    double *X = random_integers(&random, n, d, size), unit = k % 2 ? 0.1 : 1;
+    if (k % 3 == 0) /* a thin bundle, as measurements are */
+      for (rf_index i = 0; i < n; i++) X[i * d] += 100;
+    rf_la_scale(X, unit, n * d);
+    against_integers(&context, X, n, d, unit);
+    rf_free(X);
+  }
+  RfDataSource source;
+  RfDataset iris;
+  char path[1024];
+  snprintf(path, sizeof path, "%s/data/iris.csv", rf_test_shared());
+  rf_data_source_init(&source);
+  source.path = path;
+  source.classes = "1,2";
+  assert_ok(&context, rf_data_load(&context, &iris, &source));
+  against_integers(&context, iris.X, iris.n, iris.d, 0.1); /* 309422 */
+  rf_dataset_free(&iris);
+}
+
 static void large_sizes(void **state) {
   (void)state;
   RfContext context;
@@ -121,9 +215,8 @@ static void large_sizes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reference_results),
-      cmocka_unit_test(formula_in_general_position),
-      cmocka_unit_test(small_and_degenerate),
+      cmocka_unit_test(reference_results),    cmocka_unit_test(formula_in_general_position),
+      cmocka_unit_test(small_and_degenerate), cmocka_unit_test(integer_arithmetic),
       cmocka_unit_test(large_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
