@@ -50,9 +50,9 @@ double rf_item_value(const unsigned char *item, RfItemType type) {
   case RF_ITEM_UNSIGNED: return (double)bits;
   case RF_ITEM_FLOAT: return float_value(bits, type.size);
   case RF_ITEM_BFLOAT: return float_value(bits << 16, 4);
-  default: { /* two's complement: shift the sign up and down again */
-    int unused = 64 - 8 * type.size;
-    return (double)((int64_t)(bits << unused) / ((int64_t)1 << unused));
+  default: { /* two's complement: the top bit counts negative */
+    uint64_t sign = (uint64_t)1 << (8 * type.size - 1);
+    return (double)(int64_t)((bits ^ sign) - sign);
   }
   }
 }

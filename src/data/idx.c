@@ -40,7 +40,7 @@ RfStatus rf_idx_read(RfContext *context, RfArray *array, RfStream *stream, int64
   if (got < want) return rf_fail_offset(context, stream->name, 4, "expected %d sizes", array->dimensions);
   RfItemType word = {RF_ITEM_UNSIGNED, 4, true};
   for (int k = 0; k < array->dimensions; k++) {
-    array->shape[k] = (rf_index)rf_item_value(sizes + 4 * k, word);
+    array->shape[k] = (rf_index)rf_item_value(sizes + 4 * (size_t)k, word);
     if (!rf_multiply_sizes(&array->count, array->count, array->shape[k])) {
       return rf_fail_offset(context, stream->name, 4, "expected a smaller array");
     }

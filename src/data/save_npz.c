@@ -24,8 +24,9 @@ static size_t npy_header(char out[256], const RfNpzMember *member) {
   length += snprintf(text + length, sizeof text - (size_t)length, "), }");
   size_t total = ((size_t)length + 1 + 10 + 63) / 64 * 64;
   memset(out, ' ', total);
-  memcpy(out, "\x93NUMPY\1\0", 8);
-  unsigned char *at = (unsigned char *)out + 8;
+  static const char start[8] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* version 1.0 */
+  memcpy(out, start, sizeof start);
+  unsigned char *at = (unsigned char *)out + sizeof start;
   put(&at, total - 10, 2);
   memcpy(out + 10, text, (size_t)length);
   out[total - 1] = '\n';
