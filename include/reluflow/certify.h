@@ -6,7 +6,9 @@
 
 #include "reluflow/core.h"
 #include "reluflow/layers.h"
+#include "reluflow/geometry.h"
 #include "reluflow/net.h"
+#include "reluflow/optimum.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +88,58 @@ typedef struct RfLayerVerdict {
 /* verdicts: one per layer. RF_NOT_SEPARABLE when some y_i f(x_i) <= 0. */
 RF_API RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, const RfLayeredNet *net,
                                       const double *X, const double *y, rf_index n);
+
+/* ---- verdicts ---------------------------------------------------------------------------------------- */
+
+typedef enum RfVerdict {
+  RF_VERDICT_UNKNOWN = 0,
+  RF_VERDICT_OPTIMUM = 1,
+  RF_VERDICT_NOT_OPTIMUM = 2
+} RfVerdict;
+
+/* "optimum", "not-optimum", "unknown". */
+RF_API const char *rf_verdict_text(RfVerdict verdict);
+
+typedef struct RfCertifySettings {
+  bool global;              /* compare with the global optimum */
+  const RfOptimum *optimum; /* already known for these data and this leak; NULL = solve for it */
+  double time_limit;        /* seconds for the search of the optimum; <= 0 = none */
+  rf_index most_kinks;      /* try every choice of slopes up to this many own-class kinks */
+  uint64_t seed;
+} RfCertifySettings;
+
+RF_API void rf_certify_settings_init(RfCertifySettings *settings); /* global, 60 s, 12 kinks */
+
+/* What a network is among all networks of its width (local) and among all networks of any width (global). A
+ * verdict is given only with its reason: `optimum` rests on multipliers (and a certified bound),
+ * `not-optimum` on a better network that anyone can evaluate. Everything else is unknown. */
+typedef struct RfCertificate {
+  RfKkt kkt;
+  RfVerdict local;
+  const char *local_why; /* a sentence */
+  RfNet witness;         /* a better network at min margin 1, of the same width; m = 0 when there is none */
+  double norm2_drop;     /* 1 - |witness|^2/|theta|^2, NaN without a witness */
+  rf_index own_kinks;    /* kinks on tight samples whose label has the sign of a_k: they decide about local */
+  rf_index choices;      /* choices of slopes that were tried */
+  RfVerdict global;
+  const char *global_why;
+  double lower; /* certified: no network of any width has a smaller objective; NaN when not computed */
+  double best;  /* smallest objective of any network known; NaN when not computed */
+  double gap;   /* (objective - lower)/objective */
+  rf_index width_needed;  /* neurons of the best network known; 0 when not computed */
+  RfAnswer dual_feasible; /* max_|u|<=1 |sum_i lambda_i y_i phi(u.x_i)| <= 1 for these multipliers;
+                             multipliers are often not unique, so NO does not refute global optimality */
+  double violation;       /* that maximum minus 1 where it is above 1, else 0; NaN when not computed */
+  double *direction;      /* d: unit u that attains it; NULL when not computed */
+  int direction_sign;     /* sign of a for a neuron in that direction */
+  bool interrupted;
+} RfCertificate;
+
+RF_API void rf_certificate_free(RfCertificate *certificate);
+/* RF_OK (whatever the verdicts), RF_NOT_SEPARABLE when the network does not separate the data, RF_INTERRUPTED
+ * with what was found, or a failure. settings may be NULL. */
+RF_API RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
+                           const double *y, rf_index n, const RfCertifySettings *settings);
 
 #ifdef __cplusplus
 }

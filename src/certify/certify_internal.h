@@ -61,4 +61,26 @@ void rf_projection_free(RfProjection *projection);
 RfStatus rf_project(RfContext *context, RfProjection *projection, const RfPoint *point,
                     const RfProjectionSettings *settings);
 
+/* ---- witnesses -------------------------------------------------------------------------------------- */
+
+/* A move: theta - t residual, and zero neuron neurons[j] grows to size sqrt(t growth[j]) in the direction of
+ * atom j. */
+typedef struct RfMove {
+  const double *residual; /* m blocks of d+1 */
+  const RfAtom *atoms;
+  const rf_index *neurons;
+  const double *growth;
+  rf_index n_atoms;
+} RfMove;
+
+/* The best point of the move over t = 1, 1/2, 1/4, ..., scaled to min margin 1 and evaluated again. Replaces
+ * *witness and *drop when it is better than *drop (start with NaN: none) and the norm really falls. */
+RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const RfPoint *point,
+                        const RfMove *move);
+
+/* Fills local, local_why, witness, own_kinks, choices. is_global: the network attains the certified optimum.
+ */
+RfStatus rf_certify_local(RfContext *context, RfCertificate *certificate, const RfPoint *point,
+                          bool is_global, const RfCertifySettings *settings);
+
 #endif

@@ -212,7 +212,7 @@ static double best_vertex(const RfContext *context, Columns *c, rf_index i) {
   return square > 0 ? gain / sqrt(square) : 0;
 }
 
-/* ---- the loop -------------------------------------------------------------------------------------- */
+/* ---- the loop --------------------------------------------------------------------------------------- */
 
 static int by_gain(const void *left, const void *right) {
   const Offer *a = left, *b = right;

@@ -1,0 +1,139 @@
+/* The whole certificate of a network: KKT residuals, the bounds of the global optimum, and the two verdicts.
+ */
+#include "certify_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *rf_verdict_text(RfVerdict verdict) {
+  switch (verdict) {
+  case RF_VERDICT_OPTIMUM: return "optimum";
+  case RF_VERDICT_NOT_OPTIMUM: return "not-optimum";
+  default: return "unknown";
+  }
+}
+
+void rf_certify_settings_init(RfCertifySettings *settings) {
+  *settings = (RfCertifySettings){.global = true, .time_limit = 60, .most_kinks = 12};
+}
+
+void rf_certificate_free(RfCertificate *certificate) {
+  rf_kkt_free(&certificate->kkt);
+  rf_net_free(&certificate->witness);
+  rf_free(certificate->direction);
+  memset(certificate, 0, sizeof *certificate);
+}
+
+/* ---- bounds ----------------------------------------------------------------------------------------- */
+
+/* Is lambda dual feasible, and which direction violates it most? Its own bound is sum(lambda)/max(M, 1). */
+static RfStatus check_dual(RfContext *context, RfCertificate *c, const double *X, const double *y,
+                           double leak) {
+  RfDualNorm norm = {0};
+  const RfKkt *kkt = &c->kkt;
+  RfStatus status = rf_optimum_dual_norm(context, &norm, X, y, kkt->lambda, kkt->n, kkt->d, leak, 0);
+  if (status >= 0) {
+    double slack = context->tol.gap, sum = 0;
+    c->dual_feasible = norm.upper <= 1 + slack ? RF_YES : norm.value > 1 + slack ? RF_NO : RF_UNKNOWN;
+    c->violation = fmax(0, norm.value - 1);
+    c->direction = norm.u;
+    c->direction_sign = norm.sign;
+    norm.u = NULL;
+    for (rf_index i = 0; i < kkt->n; i++) sum += kkt->lambda[i];
+    double bound = isfinite(norm.upper) ? sum / fmax(1, norm.upper) : 0;
+    if (!(c->lower >= bound)) c->lower = bound;
+  }
+  rf_dual_norm_free(&norm);
+  return status;
+}
+
+static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
+                            const double *y, rf_index n, const RfCertifySettings *settings) {
+  RfOptimum own = {0};
+  const RfOptimum *optimum = settings->optimum;
+  RfStatus status = RF_OK;
+  if (!optimum) {
+    RfOptimumSettings search;
+    rf_optimum_settings_init(&search);
+    search.leak = net->leak;
+    search.time_limit = settings->time_limit;
+    search.seed = settings->seed;
+    status = rf_optimum_solve(context, &own, X, y, n, net->d, &search);
+    if (status < 0) return status;
+    optimum = &own;
+  }
+  c->lower = optimum->lower;
+  c->best = optimum->objective;
+  c->width_needed = optimum->neurons;
+  rf_optimum_free(&own);
+  return status == RF_INTERRUPTED && !rf_context_stop(context)
+             ? RF_OK
+             : status; /* its own time limit is no reason to stop */
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------------- */
+
+static void decide_global(const RfContext *context, RfCertificate *c) {
+  double objective = c->kkt.objective;
+  c->gap = (objective - c->lower) / objective;
+  if (c->gap <= context->tol.gap) {
+    c->global = RF_VERDICT_OPTIMUM;
+    c->global_why = "it meets the certified lower bound of networks of any width";
+  } else if (c->local == RF_VERDICT_NOT_OPTIMUM) {
+    c->global = RF_VERDICT_NOT_OPTIMUM;
+    c->global_why = "there is a better network of the same width: the witness";
+  } else if (c->best < objective * (1 - context->tol.gap) && c->width_needed <= c->kkt.m) {
+    c->global = RF_VERDICT_NOT_OPTIMUM;
+    c->global_why = "a network with no more neurons has a larger margin";
+  } else if (c->best < objective * (1 - context->tol.gap)) {
+    c->global_why = "a wider network has a larger margin; whether one of this width has is not known";
+  } else {
+    c->global_why = "the certified lower bound is not close enough to decide";
+  }
+}
+
+static void not_separating(RfCertificate *c) {
+  c->local = c->global = RF_VERDICT_NOT_OPTIMUM;
+  c->local_why = c->global_why = "the network does not separate the data, so it satisfies no margin at all";
+}
+
+static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
+                              const double *y, rf_index n, const RfCertifySettings *settings) {
+  RfPoint point = {0};
+  RfStatus status = rf_point_new(context, &point, net, X, y, n);
+  if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
+  if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
+  bool is_global =
+      !status && settings->global && c->kkt.objective - c->lower <= context->tol.gap * c->kkt.objective;
+  if (!status) status = rf_certify_local(context, c, &point, is_global, settings);
+  if (status >= 0 && settings->global) decide_global(context, c);
+  rf_point_free(&point);
+  return status;
+}
+
+RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
+                    const double *y, rf_index n, const RfCertifySettings *settings) {
+  RfCertifySettings usual;
+  rf_certify_settings_init(&usual);
+  if (!settings) settings = &usual;
+  *certificate = (RfCertificate){.norm2_drop = NAN,
+                                 .lower = NAN,
+                                 .best = NAN,
+                                 .gap = NAN,
+                                 .violation = NAN,
+                                 .dual_feasible = RF_UNKNOWN,
+                                 .local_why = "not decided",
+                                 .global_why = "not asked for"};
+  RfStatus status = rf_certify_kkt(context, &certificate->kkt, net, X, y, n);
+  if (status == RF_NOT_SEPARABLE) {
+    not_separating(certificate);
+    RfStatus bounds =
+        settings->global && n > 0 ? find_bounds(context, certificate, net, X, y, n, settings) : RF_OK;
+    if (bounds < 0 || bounds == RF_INTERRUPTED) status = bounds;
+  } else if (status == RF_OK || status == RF_LIMIT) {
+    status = certify_point(context, certificate, net, X, y, n, settings);
+  }
+  certificate->interrupted = status == RF_INTERRUPTED;
+  if (status < 0) rf_certificate_free(certificate);
+  return status;
+}
