@@ -13,6 +13,7 @@
 #include "reluflow/geometry.h"
 #include "reluflow/margin.h"
 #include "reluflow/net.h"
+#include "reluflow/optimum.h"
 #include "reluflow/theory.h"
 
 #ifdef __cplusplus
@@ -313,6 +314,15 @@ RF_API void rf_json_answer(RfJson *json, const char *key, RfAnswer answer);
 /* "(1, 2, 3)" with at most `most` entries; "0 4 7" likewise. */
 RF_API void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most);
 RF_API void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index most);
+
+/* ---- the global max margin, shared by several commands ------------------------------------------------ */
+
+/* Member `key` with the fields of maxmargin's `global`; NULL becomes null. detail as in RfFlowReport. */
+RF_API void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *optimum,
+                            const RfOptimumSettings *settings, int detail);
+/* The same for the sum over `count` one-against-the-rest problems. */
+RF_API void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *parts, rf_index count);
+RF_API void rf_text_optimum(RfText *page, const RfOptimum *optimum, const RfOptimumSettings *settings);
 
 /* ---- flow, shared by several commands -------------------------------------------------------------------
  */

@@ -1,16 +1,26 @@
-/* `reluflow maxmargin DATA`: the linear part and the two class vectors. */
+/* `reluflow maxmargin DATA`: the linear part, the two class vectors, and the best network of any width. */
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdio.h>
 
 typedef struct Settings {
   bool linear, intercept;
+  double leak;
+  rf_index width;
+  int signs; /* position in the list of choices */
 } Settings;
 
 static const CliOption options[] = {
     {"--linear", CLI_FLAG, offsetof(Settings, linear), NULL, NULL, 0, 0, "stop after the linear part"},
     {"--intercept", CLI_FLAG, offsetof(Settings, intercept), NULL, NULL, 0, 0,
      "give the linear part an intercept b that the norm does not count"},
+    {"--leak", CLI_NUMBER, offsetof(Settings, leak), "X", "0", 0, 1,
+     "slope of the activation for non-positive inputs: 0 = ReLU, 1 = linear"},
+    {"--width", CLI_INDEX, offsetof(Settings, width), "M", NULL, 1, 0,
+     "say whether a network with M neurons reaches the optimum"},
+    {"--signs", CLI_CHOICE, offsetof(Settings, signs), "both|+|-", "both", 0, 0,
+     "allow only a >= 0 or only a <= 0"},
     {0},
 };
 
@@ -19,6 +29,8 @@ typedef struct Part {
   RfDataset data; /* empty when the part is the whole dataset */
   RfLinearMargin linear;
   RfClassMargin positive, negative;
+  RfOptimum global;
+  bool has_global;
 } Part;
 
 typedef struct Answer {
@@ -32,6 +44,7 @@ static void answer_free(Answer *answer) {
     rf_linear_margin_free(&answer->parts[k].linear);
     rf_class_margin_free(&answer->parts[k].positive);
     rf_class_margin_free(&answer->parts[k].negative);
+    rf_optimum_free(&answer->parts[k].global);
     rf_dataset_free(&answer->parts[k].data);
   }
   rf_free(answer->parts);
@@ -39,7 +52,7 @@ static void answer_free(Answer *answer) {
 
 /* The worst of two outcomes: a failure, then interrupted, undecided, not separable. */
 static RfStatus worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_NOT_SEPARABLE};
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_INFEASIBLE, RF_NOT_SEPARABLE};
   if (a < 0 || b < 0) return a < 0 ? a : b;
   for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
     if (a == order[k] || b == order[k]) return order[k];
@@ -47,8 +60,40 @@ static RfStatus worse(RfStatus a, RfStatus b) {
   return RF_OK;
 }
 
+static RfOptimumSettings optimum_settings(const CliRun *run) {
+  const Settings *settings = run->settings;
+  RfOptimumSettings out;
+  rf_optimum_settings_init(&out);
+  out.leak = settings->leak, out.width = settings->width, out.seed = run->common.seed;
+  out.signs = settings->signs == 1 ? 1 : settings->signs == 2 ? -1 : 0;
+  return out;
+}
+
+/* What is known so far, for the line on the terminal. */
+static void on_record(void *user, const RfOptimumRecord *record) {
+  char text[96];
+  snprintf(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
+           (long long)record->patterns);
+  rf_progress(user, "global optimum", -1, text);
+}
+
+/* Not separable by a line is no failure here: the network is what was asked for. */
+static RfStatus solve_global(CliRun *run, Part *part, const RfDataset *data, RfStatus linear) {
+  RfOptimumSettings settings = optimum_settings(run);
+  settings.on_record = on_record, settings.user = &run->context;
+  RfStatus status =
+      rf_optimum_solve(&run->context, &part->global, data->X, data->y, data->n, data->d, &settings);
+  if (status < 0) return status;
+  part->has_global = true;
+  if (part->global.status == RF_OPTIMUM_INFEASIBLE) status = RF_INFEASIBLE;
+  if (part->global.status == RF_OPTIMUM_GAP) status = RF_UNDECIDED;
+  return linear == RF_NOT_SEPARABLE ? status : worse(status, linear);
+}
+
 /* Status: of the linear part; the class vectors fail only by failing. */
-static RfStatus solve_part(RfContext *context, Part *part, const RfDataset *data, const Settings *settings) {
+static RfStatus solve_part(CliRun *run, Part *part, const RfDataset *data) {
+  RfContext *context = &run->context;
+  const Settings *settings = run->settings;
   RfStatus status =
       settings->intercept
           ? rf_margin_linear_intercept(context, &part->linear, data->X, data->y, data->n, data->d)
@@ -59,10 +104,12 @@ static RfStatus solve_part(RfContext *context, Part *part, const RfDataset *data
         rf_margin_class(context, classes[k], data->X, data->y, data->n, data->d, k == 0 ? 1 : -1);
     if (found != RF_NOT_SEPARABLE) status = worse(status, found);
   }
+  if (status >= 0 && !settings->linear) status = solve_global(run, part, data, status);
   return status;
 }
 
-static RfStatus solve(RfContext *context, Answer *answer, const Settings *settings) {
+static RfStatus solve(CliRun *run, Answer *answer) {
+  RfContext *context = &run->context;
   const RfDataset *data = answer->data;
   answer->count = data->y ? 1 : data->n_classes;
   answer->parts = RF_NEW(Part, answer->count);
@@ -71,8 +118,7 @@ static RfStatus solve(RfContext *context, Answer *answer, const Settings *settin
   for (rf_index k = 0; k < answer->count && status >= 0; k++) {
     Part *part = &answer->parts[k];
     if (!data->y) status = worse(status, rf_dataset_one_versus_rest(context, &part->data, data, k));
-    if (status >= 0)
-      status = worse(status, solve_part(context, part, data->y ? data : &part->data, settings));
+    if (status >= 0) status = worse(status, solve_part(run, part, data->y ? data : &part->data));
   }
   return status;
 }
@@ -88,28 +134,46 @@ static void head_json(RfJson *json, const RfDataset *data) {
   cli_classes_json(json, data);
 }
 
-static void part_json(RfJson *json, const Part *part, const Settings *settings) {
+static void part_json(RfJson *json, const Part *part, const CliRun *run) {
+  const Settings *settings = run->settings;
+  RfOptimumSettings global = optimum_settings(run);
+  rf_json_optimum(json, "global", part->has_global ? &part->global : NULL, &global, run->common.detail);
   rf_json_linear_margin(json, "linear", &part->linear, settings->intercept);
   rf_json_class_margin(json, "positive", &part->positive);
   rf_json_class_margin(json, "negative", &part->negative);
 }
 
-static void answer_json(RfJson *json, const Answer *answer, const Settings *settings) {
+/* The sum over the classes; null when a part is missing. */
+static void sum_json(RfJson *json, const Answer *answer) {
+  const RfOptimum **parts = RF_NEW(const RfOptimum *, answer->count);
+  bool complete = parts != NULL;
+  for (rf_index k = 0; k < answer->count && complete; k++) {
+    complete = answer->parts[k].has_global;
+    parts[k] = &answer->parts[k].global;
+  }
+  if (!parts) rf_json_fail(json);
+  if (complete)
+    rf_json_optimum_sum(json, "global", parts, answer->count);
+  else
+    rf_json_null(json, "global");
+  rf_free(parts);
+}
+
+static void answer_json(RfJson *json, const Answer *answer, const CliRun *run) {
   head_json(json, answer->data);
   if (answer->data->y) {
-    part_json(json, &answer->parts[0], settings);
-    rf_json_null(json, "global");
+    part_json(json, &answer->parts[0], run);
     rf_json_null(json, "positive_class");
     return rf_json_null(json, "per_class");
   }
-  static const char *const absent[] = {"linear", "positive", "negative", "global", "positive_class"};
+  static const char *const absent[] = {"linear", "positive", "negative", "positive_class"};
   for (size_t k = 0; k < sizeof absent / sizeof absent[0]; k++) rf_json_null(json, absent[k]);
+  sum_json(json, answer);
   rf_json_array(json, "per_class");
   for (rf_index k = 0; k < answer->count; k++) {
     rf_json_object(json, NULL);
     head_json(json, &answer->parts[k].data);
-    part_json(json, &answer->parts[k], settings);
-    rf_json_null(json, "global");
+    part_json(json, &answer->parts[k], run);
     rf_json_string(json, "positive_class", answer->data->class_names[k]);
     rf_json_null(json, "per_class");
     rf_json_end(json);
@@ -166,29 +230,35 @@ static void class_page(RfText *page, const char *name, const RfClassMargin *marg
   rf_text_addf(page, "  spans      %s\n", margin->spans ? "yes" : "no");
 }
 
-static void part_page(RfText *page, const Part *part, bool intercept) {
-  linear_page(page, &part->linear, intercept);
+static void part_page(RfText *page, const Part *part, const CliRun *run) {
+  const Settings *settings = run->settings;
+  RfOptimumSettings global = optimum_settings(run);
+  if (part->has_global) rf_text_optimum(page, &part->global, &global);
+  linear_page(page, &part->linear, settings->intercept);
   class_page(page, "Positive class, shortest w with w.x_i >= 1", &part->positive);
   class_page(page, "Negative class, shortest w with w.x_i >= 1", &part->negative);
 }
 
-static void answer_page(RfText *page, const Answer *answer, const Settings *settings) {
+static void answer_page(RfText *page, const Answer *answer, const CliRun *run) {
+  double sum = 0;
   for (rf_index k = 0; k < answer->count; k++) {
     if (!answer->data->y)
       rf_text_addf(page, "%sClass %s against the rest\n", k ? "\n" : "", answer->data->class_names[k]);
-    part_page(page, &answer->parts[k], settings->intercept);
+    part_page(page, &answer->parts[k], run);
+    sum += answer->parts[k].has_global ? answer->parts[k].global.objective : NAN;
   }
+  if (!answer->data->y && isfinite(sum))
+    rf_text_addf(page, "\nSum over the classes: |theta|^2/2 = %.15g\n", sum);
 }
 
 static int maxmargin_run(CliRun *run) {
-  const Settings *settings = run->settings;
-  if (run->common.tol > 0) run->context.tol.tight = run->common.tol;
+  if (run->common.tol > 0) run->context.tol.tight = run->context.tol.gap = run->common.tol;
   RfDataset data = {0};
   Answer answer = {.data = &data};
   RfStatus status = cli_load(run, &data);
-  if (status == RF_OK) status = solve(&run->context, &answer, settings);
-  if (status >= 0 && run->json) answer_json(run->json, &answer, settings);
-  if (status >= 0 && run->wants_page) answer_page(&run->page, &answer, settings);
+  if (status == RF_OK) status = solve(run, &answer);
+  if (status >= 0 && run->json) answer_json(run->json, &answer, run);
+  if (status >= 0 && run->wants_page) answer_page(&run->page, &answer, run);
   answer_free(&answer);
   rf_dataset_free(&data);
   return cli_finish(run, status);
@@ -199,16 +269,20 @@ const CliCommand cli_maxmargin = {
     .arguments = "DATA",
     .summary = "max-margin separators with certificates",
     .description =
-        "The hard-margin linear separator with its multipliers, or a Farkas certificate that there is none, "
-        "and "
-        "the shortest vector of each class. All residuals are recomputed outside the solver. Exit status 1 "
-        "when the data are not linearly separable.",
+        "The best margin that any two-layer network without bias can have on these data, over all widths and "
+        "all weights, with a proof: a network that reaches it and multipliers that no network can beat. Then "
+        "the hard-margin linear separator with its multipliers, or a Farkas certificate that there is none, "
+        "and the shortest vector of each class. All bounds are recomputed outside the solver. Exit status 1 "
+        "when no network fits (with --linear: when the data are not linearly separable), 3 when the gap is "
+        "larger than --tol. --time and Ctrl-C leave the best bounds so far.",
     .options = options,
     .settings_size = sizeof(Settings),
     .takes_data = true,
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "  reluflow maxmargin gen:DS-PL2 --linear\n"
+    .examples = "  reluflow maxmargin gen:xor\n"
+                "  reluflow maxmargin gen:gaussian,n=30,d=5 --leak 0.1 --json\n"
+                "  reluflow maxmargin gen:DS-PL2 --linear\n"
                 "  reluflow maxmargin iris.csv --classes 1,2 --linear --intercept --json\n",
     .run = maxmargin_run,
 };
