@@ -263,11 +263,16 @@ RF_API void rf_html_end(RfText *page);
 
 /* The results of margin, geometry and theory for one dataset, gathered in one walk. With more than two
  * classes the label-dependent ones are in per_class, one dataset "class k against the rest" each. */
+typedef struct RfInspectionSettings {
+  double leak;
+  RfLoss loss;
+  bool thorough; /* let the search for extremal directions use its full limits, however long that takes */
+} RfInspectionSettings;
+
 typedef struct RfInspection RfInspection;
 struct RfInspection {
   const RfDataset *data; /* the caller's, not owned; for a part of per_class: its own */
-  double leak;
-  RfLoss loss;
+  RfInspectionSettings settings;
   bool interrupted;      /* the deadline or the caller stopped it: some results are not known */
   bool pairs_known;      /* every inner product was seen */
   RfPairFacts pairs;     /* for more than two classes: orthogonal_separable, min_same and max_cross are class
@@ -288,7 +293,7 @@ struct RfInspection {
 RF_API void rf_inspection_free(RfInspection *inspection);
 /* RF_OK, RF_INTERRUPTED with what was found, RF_UNDECIDED when linear separability is, or a failure. */
 RF_API RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data,
-                                  double leak, RfLoss loss);
+                                  const RfInspectionSettings *settings);
 /* The members of table `inspect`. */
 RF_API void rf_inspection_json(RfJson *json, const RfInspection *inspection);
 /* The page for a terminal of `width` columns. */

@@ -46,11 +46,11 @@ static int inspect_run(CliRun *run) {
   RfContext *context = &run->context;
   RfDataset data = {0};
   RfInspection inspection = {0};
-  RfLoss loss;
+  RfInspectionSettings wanted = {.leak = settings->leak, .thorough = run->common.detail == CLI_FULL};
   if (run->common.tol > 0) context->tol.zero = run->common.tol;
-  RfStatus status = rf_loss_from_name(context, &loss, settings->loss);
+  RfStatus status = rf_loss_from_name(context, &wanted.loss, settings->loss);
   if (status == RF_OK) status = cli_load(run, &data);
-  if (status == RF_OK) status = rf_inspection_run(context, &inspection, &data, settings->leak, loss);
+  if (status == RF_OK) status = rf_inspection_run(context, &inspection, &data, &wanted);
   if (status >= 0) {
     if (run->json) rf_inspection_json(run->json, &inspection);
     if (run->wants_page) rf_inspection_page(&run->page, &inspection, run->width);
@@ -67,13 +67,15 @@ const CliCommand cli_inspect = {
     .name = "inspect",
     .arguments = "DATA",
     .summary = "what the data decide before training",
-    .description = "Everything that can be said about a dataset before any training: linear and orthogonal "
-                   "separability with "
-                   "multipliers or a proof of the contrary, the shortest vector of each class, cones, "
-                   "activation patterns, spike "
-                   "test, extremal directions of the early dynamics, and which theorems of five papers "
-                   "apply, with the first reason "
-                   "why not. --tol is the relative size below which an inner product counts as 0.",
+    .description =
+        "Everything that can be said about a dataset before any training: linear and orthogonal "
+        "separability with "
+        "multipliers or a proof of the contrary, the shortest vector of each class, cones, "
+        "activation patterns, spike "
+        "test, extremal directions of the early dynamics, and which theorems of five papers "
+        "apply, with the first reason "
+        "why not. On large sets the search for extremal directions stops early and says so; --detail full "
+        "lets it run. --tol is the relative size below which an inner product counts as 0.",
     .options = options,
     .settings_size = sizeof(Settings),
     .takes_data = true,

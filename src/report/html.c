@@ -23,8 +23,8 @@ static const char style_sheet[] =
     "th,td{padding:.28rem .9rem .28rem 0;text-align:left;vertical-align:top;border-bottom:1px solid "
     "var(--line)}"
     "th{color:var(--soft);font-weight:600}.r{text-align:right}"
-    "figure{margin:1.2rem 0}figure "
-    "svg{max-width:100%;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
+    "figure{margin:1.2rem 0;overflow-x:auto}figure "
+    "svg{max-width:100%;min-width:30rem;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
     "pre{overflow-x:auto;background:var(--card);padding:.8rem;border-radius:6px;font-size:.85rem}";
 
 void rf_html_begin(RfText *page, const char *title, const char *subtitle) {

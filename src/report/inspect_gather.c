@@ -77,7 +77,10 @@ static RfStatus find_margins(RfContext *context, RfInspection *inspection) {
 
 static RfStatus find_extremal(RfContext *context, RfInspection *inspection) {
   const RfDataset *data = inspection->data;
-  RfExtremalSettings settings = {.leak = inspection->leak, .slope = rf_loss_slope_at_zero(inspection->loss)};
+  RfExtremalSettings settings = {.leak = inspection->settings.leak,
+                                 .slope = rf_loss_slope_at_zero(inspection->settings.loss),
+                                 /* 0 = as many as a fraction of a second allows */ .node_limit =
+                                     inspection->settings.thorough ? 1000000 : 0};
   RfStatus status;
   rf_progress(context, "extremal", -1, "");
   passed(inspection, &status,
@@ -88,8 +91,8 @@ static RfStatus find_extremal(RfContext *context, RfInspection *inspection) {
 static RfStatus ask_theory(RfContext *context, RfInspection *inspection) {
   bool labels = inspection->data->y != NULL;
   RfTheoryProblem problem = {.data = inspection->data,
-                             .leak = inspection->leak,
-                             .loss = inspection->loss,
+                             .leak = inspection->settings.leak,
+                             .loss = inspection->settings.loss,
                              .linear = labels ? &inspection->linear : NULL,
                              .positive = labels ? &inspection->positive : NULL,
                              .negative = labels ? &inspection->negative : NULL,
@@ -167,8 +170,7 @@ static RfStatus merge_pairs(RfContext *context, RfInspection *whole) {
 
 static RfStatus inspect_part(RfContext *context, RfInspection *whole, rf_index k) {
   RfInspection *part = &whole->parts[k];
-  part->leak = whole->leak;
-  part->loss = whole->loss;
+  part->settings = whole->settings;
   part->sectors = whole->sectors;
   part->spike = whole->spike;
   part->data = &part->part_data;
@@ -189,9 +191,9 @@ static RfStatus inspect_parts(RfContext *context, RfInspection *whole) {
   return status == RF_OK ? merge_pairs(context, whole) : status;
 }
 
-RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data, double leak,
-                           RfLoss loss) {
-  *inspection = (RfInspection){.data = data, .leak = leak, .loss = loss};
+RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data,
+                           const RfInspectionSettings *settings) {
+  *inspection = (RfInspection){.data = data, .settings = *settings};
   RfStatus status = find_pairs(context, inspection);
   if (status == RF_OK && data->y) status = with_labels(context, inspection);
   if (status == RF_OK) status = samples_alone(context, inspection);

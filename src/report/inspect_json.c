@@ -58,8 +58,8 @@ static void sample_members(RfJson *json, const RfInspection *inspection) {
   rf_json_number(json, "norm_max", pairs->norm_max);
   rf_json_integer(json, "duplicates", pairs->duplicates);
   rf_json_integer(json, "zeros", pairs->zeros);
-  rf_json_number(json, "leak", inspection->leak);
-  rf_json_string(json, "loss", rf_loss_name(inspection->loss));
+  rf_json_number(json, "leak", inspection->settings.leak);
+  rf_json_string(json, "loss", rf_loss_name(inspection->settings.loss));
 }
 
 static void pair_members(RfJson *json, const RfInspection *inspection) {

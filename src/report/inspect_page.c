@@ -189,20 +189,28 @@ static void cone_section(RfTable *table, const RfInspection *inspection) {
   }
 }
 
+/* Digits up to 15 of them, then d.ddeNNN. */
+static void count_text(char out[48], const char *decimal) {
+  size_t length = strlen(decimal);
+  if (length <= 15)
+    snprintf(out, 48, "%s", decimal);
+  else
+    snprintf(out, 48, "%c.%.2se%zu", decimal[0], decimal + 1, length - 1);
+}
+
 static void sector_section(RfTable *table, const RfInspection *inspection) {
   const RfSectorCount *sectors = &inspection->sectors;
   const RfSpikeFree *spike = &inspection->spike;
-  char note[256] = "over the work limit", number[32];
-  if (sectors->bound && strlen(sectors->bound) < 200)
-    snprintf(note, sizeof note, "open sectors; at most %s", sectors->bound);
-  fact(table, "activation patterns",
-       sectors->known && strlen(sectors->count) < 40 ? sectors->count
-       : sectors->known                              ? "many"
-                                                     : "-",
-       note);
-  number_text(number, spike->number);
+  char note[96] = "not counted", count[48] = "-", bound[48];
+  if (sectors->known) count_text(count, sectors->count);
+  if (sectors->bound) {
+    count_text(bound, sectors->bound);
+    snprintf(note, sizeof note, "open sectors, at most %s%s", bound, sectors->known ? "" : "; not counted");
+  }
+  fact(table, "activation patterns", count, note);
   snprintf(note, sizeof note,
-           isfinite(spike->number) ? "spike number %s" : "(Xu)+ = Xz with |z| <= |u| for every u", number);
+           isfinite(spike->number) ? "spike number %.6g" : "(Xu)+ = Xz with |z| <= |u| for every u",
+           spike->number);
   fact(table, "spike-free", answer_text(spike->holds), note);
 }
 
@@ -379,8 +387,8 @@ static void label_sections(const Page *page, const RfInspection *inspection) {
   cone_section(&table, inspection);
   section(page, "Cones", &table);
   const RfExtremal *extremal = &inspection->extremal;
-  snprintf(title, sizeof title, "Extremal directions of G (leak %g, %s loss)", inspection->leak,
-           rf_loss_name(inspection->loss));
+  snprintf(title, sizeof title, "Extremal directions of G (leak %g, %s loss)", inspection->settings.leak,
+           rf_loss_name(inspection->settings.loss));
   rf_table_init(&table, "lrll", "|G|direction|sector");
   extremal_section(&table, inspection);
   section(page, title, &table);
@@ -388,7 +396,7 @@ static void label_sections(const Page *page, const RfInspection *inspection) {
     note(page, "The search stopped at its limit: there may be more.");
   else if (extremal->n_positive + extremal->n_negative == 0)
     note(page, "There are none.");
-  bool leaky = inspection->leak > 0 && inspection->leak < 1;
+  bool leaky = inspection->settings.leak > 0 && inspection->settings.leak < 1;
   if (!leaky) return;
   rf_table_init(&table, "llrl", "|holds|slack|");
   principal_section(&table, inspection);

@@ -272,8 +272,8 @@ void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection) {
   for (rf_index k = 0; angle && value && k <= CIRCLE_STEPS; k++) {
     angle[k] = -180 + 360.0 * (double)k / CIRCLE_STEPS;
     double w[] = {cos(angle[k] * pi / 180), sin(angle[k] * pi / 180)};
-    value[k] = rf_geometry_potential(w, data->X, data->y, data->n, data->d, inspection->leak,
-                                     rf_loss_slope_at_zero(inspection->loss));
+    value[k] = rf_geometry_potential(w, data->X, data->y, data->n, data->d, inspection->settings.leak,
+                                     rf_loss_slope_at_zero(inspection->settings.loss));
   }
   if (angle && value) {
     rf_axis_cover(&plot.y, value, CIRCLE_STEPS + 1);
