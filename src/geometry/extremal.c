@@ -238,7 +238,19 @@ enum { first_try = 40, most_kinks = 8000, some_starts = 200 };
 /* A node of branch and bound costs up to kinks^2. */
 static rf_index default_nodes(rf_index kinks) {
   double nodes = 5e7 / ((double)kinks * (double)kinks + 1);
-  return nodes > 5000 ? 5000 : nodes < first_try ? first_try : (rf_index)nodes;
+  return nodes > 5000 ? 5000 : (rf_index)nodes;
+}
+
+/* Enough for structured data; few on large sets, where even one node is slow. */
+static rf_index first_nodes(rf_index kinks) {
+  double nodes = 1e8 / ((double)kinks * (double)kinks + 1);
+  return nodes > first_try ? first_try : nodes < 4 ? 4 : (rf_index)nodes;
+}
+
+/* A climb takes some ten bounded least-squares problems of about kinks dim^2 each. */
+static rf_index climb_starts(rf_index kinks, rf_index dim) {
+  double starts = 2e7 / ((double)kinks * (double)dim * (double)dim);
+  return kinks > most_kinks || starts < 1 ? 1 : starts > some_starts ? some_starts : (rf_index)starts;
 }
 
 /* Structured data fall to a few nodes of branch and bound; then all cells, if there are not too many; then
@@ -250,17 +262,18 @@ static RfStatus choose_method(RfContext *context, RfMaxima *maxima, double limit
   if (maxima->kinks->normals.dim <= 2) return rf_extremal_faces(context, maxima, INFINITY);
   *used = RF_EXTREMAL_BOUNDS;
   if (kinks <= most_kinks) {
-    RfStatus status = rf_extremal_bounds(context, maxima, first_try);
+    RfStatus status = rf_extremal_bounds(context, maxima, first_nodes(kinks));
     if (status || maxima->complete) return status;
   }
   *used = RF_EXTREMAL_CELLS;
   maxima->complete = true;
   if (rf_extremal_cells_work(maxima->kinks) <= limit) return rf_extremal_cells(context, maxima, limit);
   *used = RF_EXTREMAL_BOUNDS;
-  RfStatus status = kinks <= most_kinks ? rf_extremal_bounds(context, maxima, nodes) : RF_LIMIT;
+  bool more = kinks <= most_kinks && nodes > first_nodes(kinks);
+  RfStatus status = more ? rf_extremal_bounds(context, maxima, nodes) : RF_LIMIT;
   if (status >= 0 && status != RF_INTERRUPTED && (status || !maxima->complete)) {
     maxima->complete = false;
-    status = rf_extremal_climb(context, maxima, kinks <= most_kinks ? some_starts : 1);
+    status = rf_extremal_climb(context, maxima, climb_starts(kinks, maxima->kinks->normals.dim));
   }
   return status;
 }
