@@ -98,6 +98,12 @@ static RfStatus write_state(RfContext *context, const RfAlignPath *path, RfAlign
   return RF_OK;
 }
 
+/* |a| from the closed form, or, balanced, from |w|, so that rounding cannot unbalance it. */
+static void set_a(RfAlignPath *path, double alpha) {
+  if (path->balance == 0) alpha = rf_la_norm(path->w, path->data->field->d);
+  path->a = path->sign * alpha;
+}
+
 /* Advances inside the last or current segment to t_end, without an event. */
 static void advance(RfAlignPath *path, const RfAlignSegment *segment, double t_end) {
   const RfAlignField *field = path->data->field;
@@ -116,7 +122,7 @@ static void advance(RfAlignPath *path, const RfAlignSegment *segment, double t_e
     double perp = segment->K == path->balance ? 0 : path->w[j] - along * path->unit[j];
     path->w[j] = (perp != 0 ? keep * perp : 0) + path->sign * phi * path->unit[j];
   }
-  path->a = path->sign * alpha;
+  set_a(path, alpha);
   path->log_norm += shift;
 }
 
@@ -240,8 +246,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
     return RF_OK;
   }
   rf_align_move(path, length, turns ? -1 : first);
-  if (!field->freeze_second)
-    path->a = path->sign * rf_align_segment_alpha(&segment, segment.phi + length * segment.G);
+  if (!field->freeze_second) set_a(path, rf_align_segment_alpha(&segment, segment.phi + length * segment.G));
   path->t += dt;
   RfStatus status = RF_OK;
   if (turns) {
