@@ -55,10 +55,20 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   return status;
 }
 
+/* log_t at the end of an explicit step, from its last component. */
+static double log_t_after(const RfSystem *system, double elapsed) {
+  return elapsed > 0 ? rf_run_log_add(system->log_t, log(elapsed) - system->log_S_step) : system->log_t;
+}
+
 RfStatus rf_events_find(RfRun *run, double h) {
   RfSystem *system = &run->system;
   rf_index n = system->n;
   run->n_hits = 0;
+  if (run->settings->until != RF_UNTIL_INFINITY && !run->implicit) {
+    double log_t = log_t_after(system, run->y_end[rf_system_size(system) - 1]);
+    RfStatus status = rf_run_until(run, log_t) > 0 ? RF_OK : add_hit(run, -1, -1, RF_HIT_UNTIL);
+    if (status) return status;
+  }
   if (system->problem->leak == 1) return RF_OK;
   for (rf_index k = 0; k < system->units; k++) {
     if (system->dead[k]) continue;
@@ -97,9 +107,14 @@ typedef struct Watch {
 static double watch_value(Watch *watch, double s) {
   RfRun *run = watch->run;
   RfSystem *system = &run->system;
+  if (watch->hit->kind == RF_HIT_UNTIL) {
+    rf_explicit_at(&run->explicit_method, watch->y, s, rf_system_size(system));
+    rf_system_fields(system, watch->y);
+    return rf_run_until(run, log_t_after(system, watch->y[rf_system_size(system) - 1]));
+  }
   if (watch->hit->kind != RF_HIT_SLOPE) return rf_dense_value(watch->terms, s);
-  const RfSlide *slide = &system->slide[watch->hit->unit];
   double slope = 0, *slopes = run->Hd1; /* scratch: at least n entries */
+  const RfSlide *slide = &system->slide[watch->hit->unit];
   rf_explicit_at(&run->explicit_method, watch->y, s, rf_system_size(system));
   rf_system_fields(system, watch->y);
   if (rf_slide_dependent(slide)) {
@@ -166,7 +181,7 @@ double rf_events_locate(RfRun *run, double h) {
   double earliest = 2;
   for (rf_index j = 0; j < run->n_hits; j++) {
     Watch watch = {.run = run, .hit = &run->hits[j], .y = run->y_end};
-    if (watch.hit->kind != RF_HIT_SLOPE) watch_terms(&watch);
+    if (watch.hit->kind == RF_HIT_PLANE || watch.hit->kind == RF_HIT_SIGN) watch_terms(&watch);
     run->hits[j].at = first_zero(&watch);
     earliest = fmin(earliest, run->hits[j].at);
   }
@@ -388,6 +403,11 @@ RfStatus rf_events_apply(RfRun *run) {
   qsort(run->hits, (size_t)run->n_hits, sizeof *run->hits, by_unit);
   rf_system_fields(system, system->y);
   for (rf_index j = 0, next; j < run->n_hits && !status; j = next) {
+    if (run->hits[j].kind == RF_HIT_UNTIL) {
+      run->reached = true;
+      next = j + 1;
+      continue;
+    }
     for (next = j + 1; next < run->n_hits && run->hits[next].unit == run->hits[j].unit;) next++;
     status = apply_unit(run, &corner, j, next);
   }

@@ -7,39 +7,12 @@
 
 static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
 
-double rf_run_log_loss(const RfRun *run) {
-  const RfSystem *system = &run->system;
-  double top = -INFINITY, sum = 0;
-  for (rf_index i = 0; i < system->n; i++)
-    top = fmax(top, rf_loss_log_value(run->problem->loss, system->q[i]));
-  for (rf_index i = 0; i < system->n; i++)
-    sum += exp(rf_loss_log_value(run->problem->loss, system->q[i]) - top);
-  return top + log(sum);
-}
-
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9. */
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
   double largest = 1e-300;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
   return 0.5 * (log(2e-9) - log(largest * (double)(system->units > 0 ? system->units : 1)));
-}
-
-/* -d ln L / dtau = |velocity|^2 / (S L) >= 0. */
-static double dissipation(RfRun *run) {
-  RfSystem *system = &run->system;
-  rf_index d = system->d, units = system->units;
-  double sum = 0;
-  rf_system_rhs(system, system->y, run->f); /* projects the fields of sliding units */
-  run->fresh = false;
-  for (rf_index u = 0; u < units; u++) {
-    if (system->dead[u]) continue;
-    const double *w = system->y + u * d, *g = system->g + u * d;
-    double a = system->y[units * d + u], rho = system->y[units * (d + 1) + u];
-    double gw = rf_la_dot(g, w, d), gg = rf_la_dot(g, g, d);
-    sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
-  }
-  return sum * exp(system->log_S - rf_run_log_loss(run));
 }
 
 /* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
@@ -144,62 +117,84 @@ RfStatus rf_fit_advance(RfRun *run) {
     run->stiff_count = 0;
     run->h = fmin(run->h, 0.1);
   }
+  if (!status) status = rf_trace_step(run);
+  if (!status && run->settings->want_checkpoint && run->settings->want_checkpoint(run->settings->user)) {
+    RfFlowCheckpoint checkpoint = {0};
+    status = rf_run_save(run, &checkpoint);
+    if (!status) run->settings->save(run->settings->user, &checkpoint);
+    rf_flow_checkpoint_free(&checkpoint);
+  }
   return status;
 }
 
-static RfFlowOutcome say(RfFlowOutcome outcome, char *why, const char *text) {
-  snprintf(why, RF_WHY_SIZE, "%.150s", text);
-  return outcome;
+/* A reason to stop that does not come from the flow itself; false: go on. */
+bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
+  const char *text = NULL;
+  if (run->reached)
+    *outcome = RF_FLOW_STOPPED, text = "the requested loss or time is reached";
+  else if (run->branched && run->settings->branches == RF_BRANCHES_STOP)
+    *outcome = RF_FLOW_BRANCHED, text = "several continuations at a hyperplane";
+  else if (rf_context_stop(run->context))
+    *outcome = RF_FLOW_INTERRUPTED, text = "stopped by the caller";
+  else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps)
+    *outcome = RF_FLOW_UNDECIDED, text = "step limit";
+  if (text) snprintf(why, RF_WHY_SIZE, "%s", text);
+  return text != NULL;
+}
+
+/* At rest with samples on the wrong side, and nobody left to change that? */
+static RfStatus look_for_rest(RfRun *run, bool *over) {
+  RfSystem *system = &run->system;
+  *over = false;
+  if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
+  double falling = rf_run_dissipation(run, system->y), waited = fmax(1, system->tau - run->phase.tau_event);
+  run->fresh = false;
+  if (falling > 1e-13 && falling * waited > 1e-7)
+    return RF_OK; /* what is left to fall is about falling * waited */
+  if (restlessness(run) > 1e-6) return RF_OK;
+  bool escaped;
+  RfStatus status = leave_saddle(run, &escaped);
+  *over = !escaped;
+  run->phase.tau_event = system->tau;
+  run->implicit = false;
+  run->h = 0;
+  return status;
+}
+
+static RfStatus begin(RfRun *run) {
+  RfStatus status = rf_run_start(run);
+  if (!status) status = tidy(run);
+  if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
+  if (!status) status = rf_trace_step(run);
+  run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .last = INFINITY};
+  return status;
 }
 
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
   RfSystem *system = &run->system;
-  RfStatus status = rf_run_start(run);
+  RfStatus status = run->phase.part == 0 ? begin(run) : RF_OK;
   *outcome = RF_FLOW_CONVERGED;
-  if (!status) status = tidy(run);
-  if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
-  double tau_event = system->tau;
-  for (rf_index steps = 0; !status; steps++) {
-    if (run->branched && run->settings->branches == RF_BRANCHES_STOP) {
-      *outcome = say(RF_FLOW_BRANCHED, why, "several continuations at a hyperplane");
-      return RF_OK;
-    }
+  for (; !status && run->phase.part == 1; run->phase.steps++) {
+    bool over;
+    if (rf_run_stops(run, outcome, why)) return RF_OK;
     if (nothing_moves(run)) {
-      *outcome = say(RF_FLOW_NOT_SEPARATED, why, "every neuron is dead or zero");
-      return RF_OK;
-    }
-    if (rf_context_stop(run->context)) {
-      *outcome = say(RF_FLOW_INTERRUPTED, why, "stopped by the caller");
-      return RF_OK;
-    }
-    if (steps > run->settings->max_steps) {
-      *outcome = say(RF_FLOW_UNDECIDED, why, "step limit before the data were separated");
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      snprintf(why, RF_WHY_SIZE, "every neuron is dead or zero");
       return RF_OK;
     }
     status = rf_fit_advance(run);
     if (status) break;
-    if (run->since_event == 0) tau_event = system->tau;
-    if (rf_system_q_min(system) >= q_switch) return RF_OK;
-    double log_loss = rf_run_log_loss(run);
-    if (steps % 8 != 7 || log_loss < log_separating_loss(run)) continue;
-    double falling =
-        dissipation(run); /* what is left to fall is about this times the time since the last event */
-    if (falling > 1e-13 && falling * fmax(1, system->tau - tau_event) > 1e-7) continue;
-    if (restlessness(run) > 1e-6) continue;
-    bool escaped;
-    status = leave_saddle(run, &escaped);
-    if (!status && !escaped) {
-      *outcome =
-          say(RF_FLOW_NOT_SEPARATED, why, "the loss has stopped falling with samples on the wrong side");
+    if (run->since_event == 0) run->phase.tau_event = system->tau;
+    if (rf_system_q_min(system) >= q_switch && !run->reached) return RF_OK;
+    status = look_for_rest(run, &over);
+    if (!status && over) {
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      snprintf(why, RF_WHY_SIZE, "the loss has stopped falling with samples on the wrong side");
       return RF_OK;
     }
-    tau_event = system->tau;
-    run->implicit = false;
-    run->h = 0;
   }
-  if (status == RF_ERR_NUMERIC) {
-    *outcome = say(RF_FLOW_UNDECIDED, why, run->context->error);
-    return RF_OK;
-  }
-  return status;
+  if (status != RF_ERR_NUMERIC) return status;
+  *outcome = RF_FLOW_UNDECIDED;
+  snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
+  return RF_OK;
 }

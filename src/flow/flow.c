@@ -28,7 +28,8 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
   run->recording = loosen == 1;
   run->tol *= loosen;
   run->tol_implicit *= loosen;
-  status = rf_fit(run, &limit->outcome, limit->why);
+  if (loosen == 1 && settings->resume) status = rf_run_load(run, settings->resume);
+  if (!status) status = rf_fit(run, &limit->outcome, limit->why);
   run->seconds_fit = rf_clock_seconds() - begin;
   if (!status && limit->outcome == RF_FLOW_CONVERGED)
     status = rf_infinity(run, polish, &limit->outcome, limit->why);
@@ -65,21 +66,41 @@ static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLi
   return status;
 }
 
+/* t2 is the later of the two classes' first outputs above 1/4; alignment ends with the last event before it.
+ */
+static void phases(const RfRun *run, RfFlowResult *result) {
+  double shift = run->problem->mean ? log((double)run->system.n) : 0, latest = -INFINITY;
+  for (int c = 0; c < 2; c++) {
+    bool present = false;
+    for (rf_index i = 0; i < run->system.n; i++) present = present || (run->problem->y[i] > 0) == (c == 1);
+    if (present) latest = isnan(run->log_t_class[c]) ? NAN : fmax(latest, run->log_t_class[c]);
+    if (present && isnan(run->log_t_class[c])) break;
+  }
+  result->log_t_fit = latest + shift;
+  result->log_t_align = -INFINITY;
+  for (rf_index j = 0; j < result->n_events; j++)
+    if (!(result->events[j].log_t > result->log_t_fit))
+      result->log_t_align = fmax(result->log_t_align, result->events[j].log_t);
+}
+
 static RfStatus finish(RfRun *run, RfFlowResult *result) {
-  rf_index steps_explicit = run->steps_explicit;
+  RfStatus status = RF_OK;
   result->events = run->events, result->n_events = run->n_events;
-  run->events = NULL;
+  result->trace = run->trace, result->n_trace = run->n_trace;
+  run->events = NULL, run->trace = NULL;
   result->branched = run->branched;
-  result->monitors.steps_explicit = steps_explicit;
+  result->monitors = run->monitors;
+  result->monitors.steps_explicit = run->steps_explicit;
   result->monitors.steps_implicit = run->steps_implicit;
   result->monitors.evaluations = run->system.evaluations;
   result->monitors.escapes = run->escapes;
   result->monitors.seconds_fit = run->seconds_fit;
   result->monitors.seconds_infinity = run->seconds_infinity;
   result->log_t_end = run->system.log_t + (run->problem->mean ? log((double)run->system.n) : 0);
+  phases(run, result);
   rf_system_fields(&run->system, run->system.y);
   result->log_loss_end = rf_run_log_loss(run) - (run->problem->mean ? log((double)run->system.n) : 0);
-  RfStatus status = rf_run_net(run, &result->net_end, &result->log_norm_end);
+  status = rf_run_net(run, &result->net_end, &result->log_norm_end);
   result->limit.log_size = result->log_norm_end;
   return status;
 }
@@ -99,12 +120,14 @@ RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProbl
   memset(result, 0, sizeof *result);
   memset(&run, 0, sizeof run);
   memset(&polish, 0, sizeof polish);
-  RfStatus status = rf_flow_check_problem(context, problem);
+  RfStatus status = rf_flow_check_problem(context, problem, settings);
   if (status) return status;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
   if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
   if (!status) status = run_once(context, &run, &polish, &result->limit, &own, settings, 1);
+  if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
+    status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED)
     status = second_opinion(context, &result->limit.direction_error, &result->limit, &own, settings);

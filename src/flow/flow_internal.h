@@ -150,7 +150,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
 /* ---- run.c, events.c: stepping with events
  * ------------------------------------------------------------------------------- */
 
-typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2 } RfHitKind;
+typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF_HIT_UNTIL = 3 } RfHitKind;
 
 /* Something that must not pass unnoticed inside a step: w.x changes sign, the slope of a slide leaves
  * [leak,1], or a changes sign while sliding. */
@@ -159,6 +159,16 @@ typedef struct RfHit {
   RfHitKind kind;
   double at; /* fraction of the step */
 } RfHit;
+
+/* Where the drivers are, so that a run can be taken up again. */
+typedef struct RfPhase {
+  int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
+  rf_index steps;   /* of the part */
+  double tau_event; /* fit: tau of the last event */
+  int round;        /* frozen: stretch */
+  rf_index left;    /* frozen: steps left in it; 0 = to begin */
+  double last;      /* frozen: distance of the last polish */
+} RfPhase;
 
 typedef struct RfRun {
   RfContext *context;
@@ -188,6 +198,14 @@ typedef struct RfRun {
   rf_index escapes;
   double seconds_fit, seconds_infinity;
   rf_index step_events; /* events applied since the caller last looked */
+  RfPhase phase;
+  bool reached;       /* settings->until holds */
+  RfFlowTrace *trace; /* trace.c */
+  rf_index n_trace, trace_stride, trace_count;
+  double log_t_class[2]; /* first time an output of the class (0: negative, 1: positive) exceeds 1/4, NaN
+                            before */
+  double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
+  RfFlowMonitors monitors;
 } RfRun;
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
@@ -201,6 +219,8 @@ RfStatus rf_run_step(RfRun *run);
 void rf_run_reset(RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
+/* ln(e^a + e^b). */
+double rf_run_log_add(double a, double b);
 
 /* Events inside the step from system.y (H0, Hd0) to y_end (fields of the system there, Hd1): fills run->hits
  * with their `at` unset. */
@@ -266,6 +286,8 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why);
 /* Merges units that have come together by now. */
 RfStatus rf_run_gather(RfRun *run);
+/* A reason to stop from outside (until, branch, caller, step limit); false: go on. */
+bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why);
 /* One step, with the choice between the two methods, and tidying up after deaths. */
 RfStatus rf_fit_advance(RfRun *run);
 /* ln of the summed loss at the last rf_system_fields. */
@@ -284,7 +306,33 @@ RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
 
+/* ---- trace.c: quantities along the way
+ * --------------------------------------------------------------------------------------- */
+
+/* After every accepted step: a row of the trace now and then, monitors, t2. */
+RfStatus rf_trace_step(RfRun *run);
+/* One row for the state as it is. */
+RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row);
+/* Energy identity on the explicit step just computed (dense output is prepared here). */
+void rf_trace_energy(RfRun *run, double h);
+/* -d ln L / dtau = |velocity|^2 / (S L) >= 0 at y. */
+double rf_run_dissipation(RfRun *run, const double *y);
+/* Distance to settings->until: positive before it is reached; at the last fields, log_t that of the moment.
+ * Infinite without. */
+double rf_run_until(const RfRun *run, double log_t);
+/* The time to stop at, in the clock of the summed loss. */
+double rf_run_until_log_t(const RfRun *run);
+
+/* ---- checkpoint.c
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+RfStatus rf_run_save(const RfRun *run, RfFlowCheckpoint *checkpoint);
+/* run is fresh from rf_run_new for the same problem. */
+RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
+
 /* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
-RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem);
+RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
+                               const RfFlowSettings *settings);
 
 #endif

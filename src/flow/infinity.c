@@ -42,23 +42,6 @@ static void recentre(RfRun *run, double q_aim) {
   rf_run_reset(run);
 }
 
-static RfStatus keep_going(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
-  *stop = true;
-  if (rf_context_stop(run->context)) {
-    *outcome = RF_FLOW_INTERRUPTED;
-    snprintf(why, RF_WHY_SIZE, "stopped by the caller");
-  } else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps) {
-    *outcome = RF_FLOW_UNDECIDED;
-    snprintf(why, RF_WHY_SIZE, "step limit on the way to infinity");
-  } else if (run->branched && run->settings->branches == RF_BRANCHES_STOP) {
-    *outcome = RF_FLOW_BRANCHED;
-    snprintf(why, RF_WHY_SIZE, "several continuations at a hyperplane");
-  } else {
-    *stop = false;
-  }
-  return RF_OK;
-}
-
 /* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
  */
 static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, double *excess) {
@@ -82,82 +65,103 @@ static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, d
   return status;
 }
 
-/* Frozen-scale stretch of a number of steps. */
-static RfStatus stretch(RfRun *run, rf_index steps, RfFlowOutcome *outcome, char *why, bool *stop) {
+/* Steps of a frozen-scale stretch; stop: a reason from outside came up. */
+static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
   RfSystem *system = &run->system;
-  system->mu = 0;
-  system->mu = growth_rate(run);
-  rf_run_reset(run);
+  RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
   *stop = false;
-  for (rf_index s = 0; s < steps && !status && !*stop; s++) {
-    status = rf_fit_advance(run);
-    if (!status) status = keep_going(run, outcome, why, stop);
+  if (phase->left == 0) {
+    phase->left = phase->round < 2 ? 10 : 25;
+    recentre(run, phase->round < 2 ? q_frozen
+                                   : q_slow); /* steps grow like 1/sqrt(q) while the direction travels */
+    system->mu = 0;
+    system->mu = growth_rate(run);
+    rf_run_reset(run);
   }
-  system->mu = 0;
+  while (phase->left > 0 && !status && !*stop) {
+    phase->left--;
+    status = rf_fit_advance(run);
+    if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
+  }
+  if (!*stop) system->mu = 0;
   return status;
 }
 
+/* Polishes the state and runs the escape test where that may be the end; done: it was. */
+static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
+  RfPhase *phase = &run->phase;
+  bool escaped;
+  double excess;
+  *done = false;
+  rf_polish_free(polish);
+  RfStatus status = rf_polish(run->context, polish, &run->system, 1e-9);
+  run->fresh = false;
+  double before = phase->last;
+  phase->last = !status && polish->ok ? polish->distance : INFINITY;
+  if (status || !polish->ok) return status;
+  bool settled = polish->distance < 1e-6 || (polish->distance < 1e-3 && polish->distance > 0.5 * before);
+  if (!settled && phase->round < 60) return RF_OK;
+  status = escape_test(run, polish, &escaped, &excess);
+  if (status || !escaped) {
+    *done = !status && polish->distance <= 1e-2;
+    return status;
+  }
+  run->escapes++;
+  phase->last = INFINITY;
+  run->h = 0;
+  return RF_OK;
+}
+
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
-  double last = INFINITY, excess, tol = run->tol_implicit;
-  bool stop = false;
-  run->tol_implicit = 10 * tol;
-  *outcome = RF_FLOW_UNDECIDED;
+  double tol = run->tol_implicit;
+  bool stop = false, done = false;
   RfStatus status = RF_OK;
-  for (int round = 0; round < 200 && !status && !stop; round++) {
-    recentre(run,
-             round < 2 ? q_frozen : q_slow); /* steps grow like 1/sqrt(q) where the direction still travels */
-    status = stretch(run, round < 2 ? 10 : 25, outcome, why, &stop);
-    if (status || stop) break;
-    rf_polish_free(polish);
-    status = rf_polish(run->context, polish, &run->system, 1e-9);
-    if (status) break;
-    if (!polish->ok) {
-      last = INFINITY;
-      continue;
-    }
-    bool settled = polish->distance < 1e-6 || (polish->distance < 1e-3 && polish->distance > 0.5 * last);
-    last = polish->distance;
-    if (!settled && round < 60) continue;
-    bool escaped;
-    status = escape_test(run, polish, &escaped, &excess);
-    if (status) break;
-    if (escaped) {
-      run->escapes++;
-      last = INFINITY;
-      run->h = 0;
-      continue;
-    }
-    if (polish->distance > 1e-2) continue;
-    *outcome = RF_FLOW_CONVERGED;
-    break;
+  run->tol_implicit = 10 * tol;
+  for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop) {
+    status = stretch(run, outcome, why, &stop);
+    if (!status && !stop) status = try_to_finish(run, polish, &done);
   }
   run->tol_implicit = tol;
-  if (!status && !stop && *outcome == RF_FLOW_UNDECIDED)
-    snprintf(why, RF_WHY_SIZE,
+  if (status || stop) return status;
+  *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
+  if (!done)
+    snprintf(why, RF_WHY_SIZE, "%s",
              polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
+  return RF_OK;
+}
+
+/* By the implicit method to margins of 1e6. */
+static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
+  RfStatus status = RF_OK;
+  bool for_ever = run->settings->until != RF_UNTIL_INFINITY; /* the end is elsewhere */
+  *stop = rf_run_stops(run, outcome, why);
+  for (; !status && !*stop; run->phase.steps++) {
+    if (run->phase.steps % 10 == 0) status = rf_run_gather(run);
+    if (!status) status = rf_fit_advance(run);
+    if (status || (rf_system_q_min(&run->system) >= q_frozen && !for_ever)) break;
+    *stop = rf_run_stops(run, outcome, why);
+  }
   return status;
 }
 
 RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
-  RfSystem *system = &run->system;
   bool stop = false;
-  RfStatus status = rf_system_compress(system);
-  if (!status) status = rf_run_resize(run);
-  run->implicit = run->at_infinity = true;
-  run->h = fmin(run->h, 0.1);
-  for (rf_index step = 0; !status && !stop; step++) {
-    if (step % 10 == 0) status = rf_run_gather(run);
-    if (!status) status = rf_fit_advance(run);
-    if (status) break;
-    if (rf_system_q_min(system) >= q_frozen) break;
-    status = keep_going(run, outcome, why, &stop);
+  RfStatus status = RF_OK;
+  if (run->phase.part == 1) {
+    status = rf_system_compress(&run->system);
+    if (!status) status = rf_run_resize(run);
+    run->implicit = run->at_infinity = true;
+    run->h = fmin(run->h, 0.1);
+    run->phase = (RfPhase){.part = 2, .last = INFINITY};
+  }
+  if (!status && run->phase.part == 2) {
+    status = climb(run, outcome, why, &stop);
+    if (!status && !stop) run->phase.part = 3;
   }
   if (!status && !stop) status = frozen(run, polish, outcome, why);
-  if (status == RF_ERR_NUMERIC) {
-    *outcome = RF_FLOW_UNDECIDED;
-    snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
-    return RF_OK;
-  }
-  return status;
+  if (status != RF_ERR_NUMERIC) return status;
+  *outcome = RF_FLOW_UNDECIDED;
+  snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
+  return RF_OK;
 }

@@ -149,6 +149,13 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
     if (!(paths[u].G > main_rate + run->escape_slack)) continue;
     end = fmin(end, time_to_matter(&paths[u], main_rate, *unit_rho(system, u), rho_matters));
   }
+  if (run->settings->until == RF_UNTIL_TIME && !isnan(log_S)) { /* not past the time asked for */
+    double left = exp(rf_run_until_log_t(run) + log_S) - exp(system->log_t + log_S);
+    if (left < end) {
+      run->reached = true;
+      end = left;
+    }
+  }
   *escaped = isfinite(end);
   if (!status && *escaped && end > 0) status = carry_out(run, paths, &data, main_rate, small, log_S, end);
   for (rf_index u = 0; paths && u < units; u++) rf_align_neuron_free(&paths[u]);

@@ -34,7 +34,8 @@ static bool all_finite(const double *x, rf_index n) {
   return true;
 }
 
-RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem) {
+RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
+                               const RfFlowSettings *settings) {
   const RfFlowStart *start = problem->start;
   if (problem->n < 1 || problem->d < 1) return rf_fail(context, RF_ERR_USAGE, "the flow needs data");
   if (!start || start->m < 1) return rf_fail(context, RF_ERR_USAGE, "the flow needs at least one neuron");
@@ -57,5 +58,11 @@ RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem)
       return rf_fail(context, RF_ERR_USAGE, "initial weights must be finite");
   if (problem->freeze_second && problem->in_limit)
     return rf_fail(context, RF_ERR_USAGE, "a frozen second layer has no limit of small initialisation");
+  if (settings->until != RF_UNTIL_INFINITY && !(settings->until_value > 0 && isfinite(settings->until_value)))
+    return rf_fail(context, RF_ERR_USAGE, "the loss or time to stop at must be positive and finite");
+  if (settings->until == RF_UNTIL_TIME && problem->in_limit)
+    return rf_fail(context, RF_ERR_USAGE, "times have no meaning in the limit of small initialisation");
+  if (settings->trace < 0 || settings->max_steps < 1)
+    return rf_fail(context, RF_ERR_USAGE, "trace rows must be >= 0 and steps >= 1");
   return RF_OK;
 }

@@ -13,6 +13,7 @@ void rf_run_free(RfRun *run) {
   rf_free(run->H0);
   rf_free(run->hits);
   rf_free(run->events);
+  rf_free(run->trace);
   memset(run, 0, sizeof *run);
 }
 
@@ -43,6 +44,8 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   run->tol_implicit = 100 * context->tol.ode;
   run->escape_slack = 1e-7;
+  run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
+  run->monitors.smoothed_margin_monotone = true;
   RfStatus status = rf_system_new(context, &run->system, problem);
   if (!status) status = rf_run_resize(run);
   if (status) rf_run_free(run);
@@ -110,6 +113,8 @@ static double next_step(double h, double error, double order, double shrink, dou
   return h * fmin(grow, fmax(shrink, factor));
 }
 
+double rf_run_log_add(double a, double b) { return log_add(a, b); }
+
 static RfStatus no_step(RfRun *run) {
   return rf_fail(run->context, RF_ERR_NUMERIC, "the integrator found no step at log t = %.6g",
                  run->system.log_t);
@@ -146,6 +151,7 @@ static RfStatus step_explicit(RfRun *run) {
     return rf_events_apply(run);
   }
   bool stiff = rf_explicit_stiff(method, system, h);
+  if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
@@ -236,6 +242,30 @@ static RfStatus shorten(RfRun *run, double *h) {
   return rf_events_find(run, high);
 }
 
+/* The step goes past what was asked for: bisects on its length; every trial is a full step. */
+static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, double *h) {
+  RfSystem *system = &run->system;
+  double low = 0, high = *h, error;
+  for (int round = 0; round < 50; round++) {
+    double middle = round < 49 ? 0.5 * (low + high) : high;
+    RfStatus status =
+        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, run->tol_implicit);
+    if (status) return status;
+    rf_system_rhs(system, run->y_end, run->f);
+    double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
+    system->log_t = log_t;
+    book_long_time(system, b0, b1, middle * s0, middle * s1, middle);
+    if (rf_run_until(run, system->log_t) > 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  *h = high;
+  run->n_hits = 0;
+  run->reached = true;
+  return RF_OK;
+}
+
 static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
@@ -256,8 +286,13 @@ static RfStatus step_implicit(RfRun *run) {
   if (!status && run->n_hits > 0) status = shorten(run, &h);
   if (status) return status;
   double b1 = -system->log_S, s1 = system->mu == 0 ? log_S_speed(run, run->y_end, run->f) : 0;
-  memcpy(system->y, run->y_end, (size_t)size * sizeof(double));
+  double before = system->log_t;
   book_long_time(system, b0, b1, h * s0, h * s1, h);
+  if (!(rf_run_until(run, system->log_t) > 0)) {
+    status = stop_inside(run, before, b0, s0, &h);
+    if (status) return status;
+  }
+  memcpy(system->y, run->y_end, (size_t)size * sizeof(double));
   system->y[size - 1] = 0;
   system->tau += h;
   system->kappa += system->mu * h;
