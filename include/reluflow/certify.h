@@ -126,12 +126,15 @@ typedef struct RfCertificate {
   double lower; /* certified: no network of any width has a smaller objective; NaN when not computed */
   double best;  /* smallest objective of any network known; NaN when not computed */
   double gap;   /* (objective - lower)/objective */
-  rf_index width_needed;  /* neurons of the best network known; 0 when not computed */
-  RfAnswer dual_feasible; /* max_|u|<=1 |sum_i lambda_i y_i phi(u.x_i)| <= 1 for these multipliers;
-                             multipliers are often not unique, so NO does not refute global optimality */
-  double violation;       /* that maximum minus 1 where it is above 1, else 0; NaN when not computed */
-  double *direction;      /* d: unit u that attains it; NULL when not computed */
-  int direction_sign;     /* sign of a for a neuron in that direction */
+  rf_index width_needed;       /* neurons of the best network known; 0 when not computed */
+  RfAnswer dual_feasible;      /* max_|u|<=1 |sum_i lambda_i y_i phi(u.x_i)| <= 1 for these multipliers;
+                                  multipliers are often not unique, so NO does not refute global optimality */
+  double violation;            /* that maximum minus 1 where it is above 1, else 0; NaN when not computed */
+  double *direction;           /* d: unit u that attains it; NULL when not computed */
+  int direction_sign;          /* sign of a for a neuron in that direction */
+  bool layers_known;           /* the two layers were each compared with their own problem */
+  RfLayerVerdict layers[2];    /* layer 0: W, layer 1: a, activations frozen */
+  RfVerdict layer_verdicts[2]; /* unknown at kinks unless the gap is 0 */
   bool interrupted;
 } RfCertificate;
 

@@ -7,6 +7,7 @@
 #ifndef RELUFLOW_REPORT_H
 #define RELUFLOW_REPORT_H
 
+#include "reluflow/certify.h"
 #include "reluflow/core.h"
 #include "reluflow/data.h"
 #include "reluflow/flow.h"
@@ -374,6 +375,16 @@ RF_API void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report); /* marg
 RF_API void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report);  /* every neuron's events over ln t */
 /* The page with all of them; trace and margins are left out where there is no trace. */
 RF_API void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *paths);
+
+/* ---- certificates --------------------------------------------------------------------------------- */
+
+/* The members of table `certify` that describe the network (all but name, model, per_class and positive_class). */
+RF_API void rf_certificate_json(RfJson *json, const RfCertificate *certificate);
+/* One sentence: what the network is, and how far from the best. */
+RF_API void rf_certificate_verdict(RfText *out, const RfCertificate *certificate);
+/* The page for a terminal of `width` columns, and the same as the body of an HTML page. */
+RF_API void rf_certificate_page(RfText *page, const RfCertificate *certificate, int width);
+RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
 
 #ifdef __cplusplus
 }

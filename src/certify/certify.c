@@ -2,6 +2,8 @@
  */
 #include "certify_internal.h"
 
+#include "reluflow/train.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +59,10 @@ static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *n
     rf_optimum_settings_init(&search);
     search.leak = net->leak;
     search.time_limit = settings->time_limit;
+    if (isfinite(context->deadline)) { /* leave some of the caller's time for the verdicts */
+      double left = 0.8 * (context->deadline - rf_clock_seconds());
+      if (!(search.time_limit > 0) || left < search.time_limit) search.time_limit = fmax(left, 1e-3);
+    }
     search.seed = settings->seed;
     status = rf_optimum_solve(context, &own, X, y, n, net->d, &search);
     if (status < 0) return status;
@@ -97,6 +103,24 @@ static void not_separating(RfCertificate *c) {
   c->local_why = c->global_why = "the network does not separate the data, so it satisfies no margin at all";
 }
 
+/* Each layer against its own problem with the other frozen. At kinks the frozen slopes are leak, which may
+ * make the layer's problem a different one: only a vanishing gap counts then. */
+static RfStatus compare_layers(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
+                               const double *y, rf_index n) {
+  RfLayeredNet layered = {0};
+  RfStatus status = rf_train_from_net(context, &layered, net);
+  if (!status) status = rf_certify_each_layer(context, c->layers, &layered, X, y, n);
+  c->layers_known = status == RF_OK;
+  for (int l = 0; l < 2 && c->layers_known; l++) {
+    double gap = c->layers[l].gap;
+    c->layer_verdicts[l] = gap <= context->tol.gap            ? RF_VERDICT_OPTIMUM
+                           : c->kkt.n_kinks > 0 || !(gap > 0) ? RF_VERDICT_UNKNOWN
+                                                              : RF_VERDICT_NOT_OPTIMUM;
+  }
+  rf_layers_free(&layered);
+  return status == RF_ERR_MEMORY ? status : RF_OK;
+}
+
 static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
@@ -106,6 +130,7 @@ static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet 
   bool is_global =
       !status && settings->global && c->kkt.objective - c->lower <= context->tol.gap * c->kkt.objective;
   if (!status) status = rf_certify_local(context, c, &point, is_global, settings);
+  if (!status) status = compare_layers(context, c, net, X, y, n);
   if (status >= 0 && settings->global) decide_global(context, c);
   rf_point_free(&point);
   return status;

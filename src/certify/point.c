@@ -1,5 +1,5 @@
-/* A network scaled to min margin 1. The scale is found in two steps, |theta| = 1 first, so that networks of
- * size 1e-150 or 1e150 are ordinary. */
+/* A network scaled to min margin 1. The scale is found in two steps, |theta| near 1 first, so that networks
+ * of size 1e-150 or 1e150 are ordinary. */
 #include "certify_internal.h"
 
 #include <float.h>
@@ -46,13 +46,19 @@ static RfStatus allocate(RfContext *context, RfPoint *p) {
                  (long long)p->m, (long long)p->n);
 }
 
-/* (W, a) / |theta|; returns |theta|. */
+/* (W, a) divided by the power of two next to |theta|, which is exact; returns its logarithm, minus infinity
+ * for the zero network. */
 static double copy_normalised(RfPoint *p, const RfNet *net) {
   double norm = hypot(rf_la_norm(net->W, p->m * p->d), rf_la_norm(net->a, p->m));
-  double divisor = norm > 0 ? norm : 1;
-  for (rf_index i = 0; i < p->m * p->d; i++) p->W[i] = net->W[i] / divisor;
-  for (rf_index k = 0; k < p->m; k++) p->a[k] = net->a[k] / divisor;
-  return norm;
+  int exponent = 0;
+  frexp(norm, &exponent);
+  for (rf_index i = 0; i < p->m * p->d; i++) p->W[i] = ldexp(net->W[i], -exponent);
+  for (rf_index k = 0; k < p->m; k++) p->a[k] = ldexp(net->a[k], -exponent);
+  long double square = 0;
+  for (rf_index i = 0; i < p->m * p->d; i++) square += (long double)p->W[i] * (long double)p->W[i];
+  for (rf_index k = 0; k < p->m; k++) square += (long double)p->a[k] * (long double)p->a[k];
+  p->norm2 = (double)square;
+  return norm > 0 ? exponent * log(2) : -INFINITY;
 }
 
 static void evaluate(RfPoint *p) {
@@ -86,7 +92,7 @@ static void scale_to_margin(RfPoint *p, double least) {
   for (rf_index k = 0; k < p->m; k++) p->a[k] /= root, p->neuron_norm[k] /= root;
   for (rf_index i = 0; i < p->n * p->m; i++) p->z[i] /= root;
   for (rf_index i = 0; i < p->n; i++) p->q[i] /= least;
-  p->norm2 = 1 / least;
+  p->norm2 /= least;
 }
 
 RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, const double *X, const double *y,
@@ -98,17 +104,16 @@ RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, cons
     rf_point_free(point);
     return status;
   }
-  double norm = copy_normalised(point, net);
+  double log_norm = copy_normalised(point, net);
   evaluate(point);
   for (rf_index i = 0; i < n; i++) point->row_norm[i] = rf_la_norm(X + i * point->d, point->d);
   for (rf_index k = 0; k < point->m; k++)
     point->neuron_norm[k] = rf_la_norm(point->W + k * point->d, point->d);
   double least = smallest_margin(point);
-  point->margin = norm > 0 ? least : 0;
-  point->norm2 = 1;
+  point->margin = isfinite(log_norm) ? least / point->norm2 : 0;
   if (!(point->margin > 0)) return RF_NOT_SEPARABLE;
   scale_to_margin(point, least);
-  point->log_scale = -log(norm) - 0.5 * log(least);
+  point->log_scale = -log_norm - 0.5 * log(least);
   for (rf_index k = 0; k < point->m; k++)
     point->zero[k] = point->neuron_norm[k] * fabs(point->a[k]) <= context->tol.dead_neuron * point->norm2;
   return RF_OK;

@@ -88,7 +88,7 @@ struct CliCommand {
   int (*run)(CliRun *run);
 };
 
-extern const CliCommand cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin, cli_data_list,
+extern const CliCommand cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin, cli_data_list,
     cli_data_make, cli_data_convert, cli_data_info;
 
 /* All commands, in the order of the help page. */

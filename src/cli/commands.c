@@ -7,6 +7,7 @@ static const CliCommand *const commands[] = {
     &cli_maxmargin,
     &cli_flow,
     &cli_train,
+    &cli_certify,
     &cli_verify,
     &cli_data_list,
     &cli_data_make,

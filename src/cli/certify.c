@@ -1,0 +1,117 @@
+/* `reluflow certify DATA MODEL`: is this network a KKT point, a local optimum, the global optimum? */
+#include "cli/cli.h"
+
+#include <math.h>
+
+typedef struct CertifyFlags {
+  double leak;
+  const char *map;
+  bool local;
+} CertifyFlags;
+
+#define FIELD(name) offsetof(CertifyFlags, name)
+
+static const CliOption options[] = {
+    {"--leak", CLI_NUMBER, FIELD(leak), "L", NULL, 0, 1,
+     "slope for non-positive inputs, when MODEL does not say; default 0"},
+    {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
+     "which arrays are the weights: fc1.weight=W,fc2.weight=a"},
+    {"--local", CLI_FLAG, FIELD(local), NULL, NULL, 0, 0, "do not compare with the global optimum"},
+    {0},
+};
+
+static RfStatus read_model(CliRun *run, RfNet *net, const RfDataset *data) {
+  const CertifyFlags *flags = run->settings;
+  const char *path = run->arguments[1];
+  RfContext *context = &run->context;
+  bool stated;
+  RfStatus status = rf_net_load_stated(context, net, &stated, path, flags->map);
+  if (status) return status;
+  if (net->d != data->d)
+    return rf_fail(context, RF_ERR_USAGE, "%s: a network with %lld inputs, the data have %lld columns", path,
+                   (long long)net->d, (long long)data->d);
+  if (!cli_given(run, "--leak")) return RF_OK;
+  if (stated && net->leak != flags->leak)
+    return rf_fail(context, RF_ERR_USAGE, "--leak %g: %s has leak %g", flags->leak, path, net->leak);
+  net->leak = flags->leak;
+  return RF_OK;
+}
+
+static RfStatus check_data(CliRun *run, const RfDataset *data) {
+  if (data->y) return RF_OK;
+  return rf_fail(
+      &run->context, RF_ERR_USAGE,
+      "%s: %lld classes, but a network with one output tells two apart: choose them with --classes",
+      data->name, (long long)data->n_classes);
+}
+
+static void write_json(RfJson *json, const CliRun *run, const RfDataset *data, const RfCertificate *c) {
+  rf_json_string(json, "name", data->name);
+  rf_json_string(json, "model", run->arguments[1]);
+  rf_certificate_json(json, c);
+  rf_json_null(json, "positive_class");
+  rf_json_null(json, "per_class");
+}
+
+static void write_html(RfText *page, const CliRun *run, const RfDataset *data, const RfCertificate *c) {
+  RfText title = {0};
+  rf_text_addf(&title, "%s on %s", run->arguments[1], data->name);
+  rf_html_begin(page, rf_text_string(&title),
+                "What this network is among all two-layer networks that fit the data");
+  rf_certificate_html(page, c);
+  rf_html_end(page);
+  rf_text_free(&title);
+}
+
+static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const RfCertificate *c) {
+  if (run->json) write_json(run->json, run, data, c);
+  if (run->common.report) write_html(&run->html, run, data, c);
+  if (!run->wants_page) return;
+  rf_text_addf(&run->page, "%s  %lld neurons, leak %g, on %s: %lld samples in %lld dimensions\n",
+               run->arguments[1], (long long)net->m, net->leak, data->name, (long long)data->n,
+               (long long)data->d);
+  rf_certificate_page(&run->page, c, run->width);
+}
+
+static int certify_run(CliRun *run) {
+  const CertifyFlags *flags = run->settings;
+  RfDataset data = {0};
+  RfNet net = {0};
+  RfCertificate c = {0};
+  RfCertifySettings settings;
+  rf_certify_settings_init(&settings);
+  settings.global = !flags->local;
+  settings.seed = run->common.seed;
+  if (run->common.tol > 0) run->context.tol.kkt = run->common.tol;
+  RfStatus status = cli_load(run, &data);
+  if (!status) status = check_data(run, &data);
+  if (!status) status = read_model(run, &net, &data);
+  if (!status) status = rf_certify(&run->context, &c, &net, data.X, data.y, data.n, &settings);
+  if (status >= 0) deliver(run, &data, &net, &c);
+  bool fails = status == RF_OK && !c.kkt.holds;
+  rf_certificate_free(&c);
+  rf_net_free(&net);
+  rf_dataset_free(&data);
+  return fails ? CLI_DOES_NOT_HOLD : cli_finish(run, status);
+}
+
+const CliCommand cli_certify = {
+    .name = "certify",
+    .arguments = "DATA MODEL",
+    .summary = "is this network a KKT point, a local optimum, the global optimum?",
+    .description = "Takes a two-layer network from a file (.npz, .json, .safetensors) and says what it is "
+                   "for the problem of the "
+                   "smallest weights with every y f(x) >= 1: how far from a stationary (KKT) point, with "
+                   "multipliers; whether it is "
+                   "a local optimum, or a better network of the same width; and how its margin compares with "
+                   "the best possible, "
+                   "which is bounded with proof. Exit status 1 when it is not a KKT point.",
+    .options = options,
+    .settings_size = sizeof(CertifyFlags),
+    .takes_data = true,
+    .min_arguments = 2,
+    .max_arguments = 2,
+    .examples = "  reluflow certify gen:DS-PL2 net.npz\n"
+                "  reluflow certify data.csv model.safetensors --map fc1.weight=W,fc2.weight=a --json\n",
+    .run = certify_run,
+};
