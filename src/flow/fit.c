@@ -118,12 +118,15 @@ RfStatus rf_fit_advance(RfRun *run) {
     run->h = fmin(run->h, 0.1);
   }
   if (!status) status = rf_trace_step(run);
-  if (!status && run->settings->want_checkpoint && run->settings->want_checkpoint(run->settings->user)) {
-    RfFlowCheckpoint checkpoint = {0};
-    status = rf_run_save(run, &checkpoint);
-    if (!status) run->settings->save(run->settings->user, &checkpoint);
-    rf_flow_checkpoint_free(&checkpoint);
-  }
+  return status;
+}
+
+RfStatus rf_run_checkpoint(RfRun *run) {
+  if (!run->settings->want_checkpoint || !run->settings->want_checkpoint(run->settings->user)) return RF_OK;
+  RfFlowCheckpoint checkpoint = {0};
+  RfStatus status = rf_run_save(run, &checkpoint);
+  if (!status) run->settings->save(run->settings->user, &checkpoint);
+  rf_flow_checkpoint_free(&checkpoint);
   return status;
 }
 
@@ -182,7 +185,8 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
       snprintf(why, RF_WHY_SIZE, "every neuron is dead or zero");
       return RF_OK;
     }
-    status = rf_fit_advance(run);
+    status = rf_run_checkpoint(run);
+    if (!status) status = rf_fit_advance(run);
     if (status) break;
     if (run->since_event == 0) run->phase.tau_event = system->tau;
     if (rf_system_q_min(system) >= q_switch && !run->reached) return RF_OK;

@@ -286,6 +286,8 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why);
 /* Merges units that have come together by now. */
 RfStatus rf_run_gather(RfRun *run);
+/* Between two steps: hands a checkpoint to the caller who wants one. */
+RfStatus rf_run_checkpoint(RfRun *run);
 /* A reason to stop from outside (until, branch, caller, step limit); false: go on. */
 bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why);
 /* One step, with the choice between the two methods, and tidying up after deaths. */

@@ -80,8 +80,9 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     rf_run_reset(run);
   }
   while (phase->left > 0 && !status && !*stop) {
+    status = rf_run_checkpoint(run);
     phase->left--;
-    status = rf_fit_advance(run);
+    if (!status) status = rf_fit_advance(run);
     if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
   }
   if (!*stop) system->mu = 0;
@@ -114,15 +115,12 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
 }
 
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
-  double tol = run->tol_implicit;
   bool stop = false, done = false;
   RfStatus status = RF_OK;
-  run->tol_implicit = 10 * tol;
   for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop) {
     status = stretch(run, outcome, why, &stop);
     if (!status && !stop) status = try_to_finish(run, polish, &done);
   }
-  run->tol_implicit = tol;
   if (status || stop) return status;
   *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
   if (!done)
@@ -137,7 +135,8 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
   bool for_ever = run->settings->until != RF_UNTIL_INFINITY; /* the end is elsewhere */
   *stop = rf_run_stops(run, outcome, why);
   for (; !status && !*stop; run->phase.steps++) {
-    if (run->phase.steps % 10 == 0) status = rf_run_gather(run);
+    status = rf_run_checkpoint(run);
+    if (!status && run->phase.steps % 10 == 0) status = rf_run_gather(run);
     if (!status) status = rf_fit_advance(run);
     if (status || (rf_system_q_min(&run->system) >= q_frozen && !for_ever)) break;
     *stop = rf_run_stops(run, outcome, why);

@@ -209,6 +209,11 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
+/* With the scale frozen the path matters less than where it ends. */
+static double tolerance(const RfRun *run) {
+  return run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
+}
+
 /* Shortens the step until its end is on the first hyperplane, by the regula falsi on the step length (each
  * trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
@@ -223,7 +228,7 @@ static RfStatus shorten(RfRun *run, double *h) {
       double v0 = fabs(run->H0[at]), v1 = fabs(system->H[at]);
       if (round == 0 && v0 + v1 > 0) middle = low + (high - low) * fmin(0.95, fmax(0.05, v0 / (v0 + v1)));
     }
-    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, run->tol_implicit);
+    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
     plane_speeds(run, run->Hd1, run->f);
@@ -235,7 +240,7 @@ static RfStatus shorten(RfRun *run, double *h) {
       low = middle;
   }
   *h = high;
-  status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, run->tol_implicit);
+  status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, tolerance(run));
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
   plane_speeds(run, run->Hd1, run->f);
@@ -249,7 +254,7 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   for (int round = 0; round < 50; round++) {
     double middle = round < 49 ? 0.5 * (low + high) : high;
     RfStatus status =
-        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, run->tol_implicit);
+        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
     double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
@@ -273,7 +278,7 @@ static RfStatus step_implicit(RfRun *run) {
   double s0 = system->mu == 0 ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
-    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, run->tol_implicit);
+    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
     if (status) return status;
     if (error <= 1) break;
     h = next_step(h, error, 4, 0.2, 1);
