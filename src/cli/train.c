@@ -146,7 +146,7 @@ static void result_page(RfText *page, const RfTrainResult *r) {
     rf_table_cell(&table, "%lld", (long long)record->step);
     rf_table_cell(&table, "%lld", (long long)record->epoch);
     rf_table_cell(&table, "%.5g", record->loss);
-    rf_table_cell(&table, "%.6g", record->margin);
+    rf_table_cell(&table, isnan(record->margin) ? "-" : "%.6g", record->margin);
     rf_table_cell(&table, "%.5g", record->min_q);
     rf_table_cell(&table, "%.3g%%", 100 * record->train_error);
     if (tested) rf_table_cell(&table, "%.3g%%", 100 * record->test_error);

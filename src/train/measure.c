@@ -38,6 +38,10 @@ RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *
   record->step = state->step, record->epoch = state->epoch;
   record->min_q = INFINITY;
   for (rf_index i = 0; i < n; i++) {
+    if (!isfinite(q[i]))
+      return rf_fail(run->context, RF_ERR_NUMERIC,
+                     "the outputs overflowed by step %lld: a smaller learning rate is needed",
+                     (long long)state->step);
     record->min_q = fmin(record->min_q, q[i]);
     wrong += !(q[i] > 0);
   }

@@ -163,6 +163,32 @@ static void bad_safetensors(void **state) {
   }
 }
 
+/* A network that PyTorch trained (make_reference.py), in both of its files: the same weights, and every
+ * sample of gen:orthant,n=60,d=4 on its side. */
+static void trained_by_pytorch(void **state) {
+  (void)state;
+  RfContext context;
+  RfNet npz, tensors;
+  RfDataset data;
+  RfDataSource source;
+  double margin;
+  rf_context_init(&context);
+  rf_data_source_init(&source);
+  source.path = "gen:orthant,n=60,d=4";
+  assert_ok(&context, rf_net_load(&context, &npz, RF_SOURCE_DIR "/tests/net/data/trained.npz", NULL));
+  assert_ok(&context,
+            rf_net_load(&context, &tensors, RF_SOURCE_DIR "/tests/net/data/trained.safetensors", NULL));
+  assert_int_equal(npz.m, 8);
+  assert_int_equal(npz.d, 4);
+  assert_memory_equal(npz.W, tensors.W, 32 * sizeof(double));
+  assert_memory_equal(npz.a, tensors.a, 8 * sizeof(double));
+  assert_ok(&context, rf_data_load(&context, &data, &source));
+  assert_ok(&context, rf_net_margin(&context, &margin, NULL, &npz, data.X, data.y, data.n));
+  assert_true(margin > 0);
+  rf_dataset_free(&data);
+  rf_net_free(&npz), rf_net_free(&tensors);
+}
+
 /* Any finite bits, through both writers. */
 static void round_trips(void **state) {
   (void)state;
@@ -207,8 +233,9 @@ static void round_trips(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(json_fields), cmocka_unit_test(bad_json),        cmocka_unit_test(npz_by_numpy),
-      cmocka_unit_test(safetensors), cmocka_unit_test(bad_safetensors), cmocka_unit_test(round_trips),
+      cmocka_unit_test(json_fields),        cmocka_unit_test(bad_json),        cmocka_unit_test(npz_by_numpy),
+      cmocka_unit_test(safetensors),        cmocka_unit_test(bad_safetensors), cmocka_unit_test(round_trips),
+      cmocka_unit_test(trained_by_pytorch),
   };
   return cmocka_run_group_tests_name("net/file", tests, NULL, NULL);
 }
