@@ -1,6 +1,5 @@
 # tests/fuzz/fuzz_NAME.c becomes a libFuzzer program (clang, with RF_SANITIZE=address,undefined). The library itself is
-# instrumented too: without its coverage the fuzzer would be blind. Run: build-fuzz/fuzz_csv -max_total_time=600 NEW
-# tests/fuzz/corpus/csv (NEW: a folder for what it finds).
+# instrumented too: without its coverage the fuzzer would be blind. tests/fuzz/run starts them.
 target_compile_options(reluflow_objects PRIVATE -fsanitize=fuzzer-no-link)
 file(GLOB RF_FUZZ_SOURCES CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
 foreach(source ${RF_FUZZ_SOURCES})
