@@ -12,6 +12,7 @@ static void vector_cell(RfTable *table, const double *values, rf_index count) {
   RfText text = {0};
   rf_text_vector(&text, values, count, SHOWN_ENTRIES);
   rf_table_cell(table, "%s", rf_text_string(&text));
+  table->failed = table->failed || text.failed;
   rf_text_free(&text);
 }
 
@@ -19,6 +20,7 @@ static void rows_cell(RfTable *table, const rf_index *rows, rf_index count) {
   RfText text = {0};
   rf_text_rows(&text, rows, count, SHOWN_ROWS);
   rf_table_cell(table, "%s", rf_text_string(&text));
+  table->failed = table->failed || text.failed;
   rf_text_free(&text);
 }
 
@@ -448,6 +450,7 @@ void rf_inspection_page(RfText *out, const RfInspection *inspection, int width) 
   rf_text_style(out, verdict_style(inspection));
   rf_text_wrap(out, rf_text_string(&verdict), 2, width);
   rf_text_style(out, RF_PLAIN);
+  out->failed = out->failed || verdict.failed;
   rf_text_free(&verdict);
   start_note(&page, &inspection->theory);
   if (inspection->interrupted)
@@ -463,6 +466,7 @@ void rf_inspection_html(RfText *out, const RfInspection *inspection) {
   RfText verdict = {0};
   rf_inspection_verdict(&verdict, inspection);
   rf_html_verdict(out, verdict_style(inspection), rf_text_string(&verdict));
+  out->failed = out->failed || verdict.failed;
   rf_text_free(&verdict);
   start_note(&page, &inspection->theory);
   if (inspection->interrupted) rf_html_paragraph(out, "Interrupted: some results are missing.");
