@@ -21,8 +21,7 @@
 extern "C" {
 #endif
 
-/* ---- text that grows
- * --------------------------------------------------------------------------------------- */
+/* ---- text that grows ------------------------------------------------------------------------- */
 
 typedef struct RfText {
   char *data; /* length bytes and a closing zero; NULL while empty */
@@ -54,8 +53,7 @@ RF_API void rf_text_add_escaped(RfText *text, const char *prose);
  * and is not a regular file (a pipe, a device) is written in place. */
 RF_API RfStatus rf_file_write(RfContext *context, const char *path, const char *data, size_t length);
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Cells are texts, row by row; columns are aligned when the table is printed. */
 typedef struct RfTable {
@@ -76,8 +74,7 @@ RF_API void rf_table_cell(RfTable *table, const char *format, ...) RF_PRINTF(2, 
 RF_API void rf_table_print(RfText *out, const RfTable *table, int indent);
 RF_API void rf_table_html(RfText *out, const RfTable *table);
 
-/* ---- the table of fields
- * ------------------------------------------------------------------------------------- */
+/* ---- the table of fields --------------------------------------------------------------------- */
 
 typedef enum RfFieldType {
   RF_FIELD_OBJECT,
@@ -117,8 +114,7 @@ RF_API void rf_fields_print(RfText *out, const RfFieldTable *table, int width);
 RF_API void rf_fields_markdown(RfText *out, const RfFieldTable *table);
 RF_API void rf_fields_man(RfText *out, const RfFieldTable *table);
 
-/* ---- JSON
- * -------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* A streaming writer that knows where it stands in the table of fields: a key that the table does not hold, a
  * value of another type, an unbalanced end or a repeated top-level key make rf_json_finish return
@@ -148,8 +144,7 @@ RF_API void rf_json_matrix(RfJson *json, const char *key, const double *values, 
 /* Ends the outermost object and appends the document and a newline to `out`. */
 RF_API RfStatus rf_json_finish(RfContext *context, RfText *out, RfJson *json);
 
-/* ---- pictures
- * ---------------------------------------------------------------------------------------------- */
+/* ---- pictures -------------------------------------------------------------------------------- */
 
 /* Colours that colour-blind readers tell apart (Okabe and Ito), and inks that follow light and dark pages. */
 typedef enum RfColour {
@@ -247,8 +242,7 @@ RF_API void rf_plot_marks(const RfPlot *plot, const double *x, const double *y, 
 RF_API double rf_svg_legend(RfSvg *svg, double x, double y, double width, const RfLegendEntry *entries,
                             rf_index count);
 
-/* ---- pages
- * ------------------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 /* A self-contained HTML page: inline style and pictures, readable on a phone, in light and dark. */
 RF_API void rf_html_begin(RfText *page, const char *title, const char *subtitle);
@@ -259,8 +253,7 @@ RF_API void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption)
 RF_API void rf_html_preformatted(RfText *page, const char *prose);
 RF_API void rf_html_end(RfText *page);
 
-/* ---- what the data decide before training
- * -------------------------------------------------------------------- */
+/* ---- what the data decide before training ---------------------------------------------------- */
 
 /* The results of margin, geometry and theory for one dataset, gathered in one walk. With more than two
  * classes the label-dependent ones are in per_class, one dataset "class k against the rest" each. */
@@ -309,8 +302,7 @@ RF_API void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection);
 RF_API void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection);
 RF_API void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection);
 
-/* ---- margins, shared by several commands
- * ----------------------------------------------------------------------- */
+/* ---- margins, shared by several commands ----------------------------------------------------- */
 
 /* Members `key` of shapes separator, class_vector and cone. with_intercept: write b (otherwise null). */
 RF_API void rf_json_linear_margin(RfJson *json, const char *key, const RfLinearMargin *margin,
@@ -356,23 +348,25 @@ RF_API void rf_text_flow(RfText *page, const RfFlowReport *report);
 typedef struct RfFlowPaths {
   rf_index count, n_times;
   rf_index *neurons; /* count */
-  double *points;    /* count x n_times x 2: for d = 2 the unit vector w, else coordinates of w/|w| in the plane */
-  double *ends;      /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
-  double *samples;   /* n x 2: the data in the same plane */
+  double
+      *points;  /* count x n_times x 2: for d = 2 the unit vector w, else coordinates of w/|w| in the plane */
+  double *ends; /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
+  double *samples;  /* n x 2: the data in the same plane */
   char axes[2][48]; /* names of the axes for d > 2 */
 } RfFlowPaths;
 
 RF_API void rf_flow_paths_free(RfFlowPaths *paths);
-/* Chooses at most `most` neurons and follows them. For d > 2 the plane is spanned by w+ and w- (the class sums where
- * these do not exist). */
+/* Chooses at most `most` neurons and follows them. For d > 2 the plane is spanned by w+ and w- (the class
+ * sums where these do not exist). */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
 
 /* Pictures; rf_svg_free them. */
 RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);
-RF_API void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report);   /* loss, norm, stable rank over ln t */
-RF_API void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report); /* margins over the size q of the outputs */
-RF_API void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report);  /* every neuron's events over ln t */
+RF_API void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report); /* loss, norm, stable rank over ln t */
+RF_API void rf_svg_flow_margins(RfSvg *svg,
+                                const RfFlowReport *report); /* margins over the size q of the outputs */
+RF_API void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report); /* every neuron's events over ln t */
 /* The page with all of them; trace and margins are left out where there is no trace. */
 RF_API void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *paths);
 

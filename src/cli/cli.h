@@ -13,8 +13,7 @@
 /* Exit statuses of the program. */
 enum { CLI_DONE = 0, CLI_DOES_NOT_HOLD = 1, CLI_BAD_USAGE = 2, CLI_UNDECIDED = 3, CLI_INTERRUPTED = 130 };
 
-/* ---- options
- * ------------------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------- */
 
 typedef enum CliKind {
   CLI_FLAG,   /* bool, no argument */
@@ -36,8 +35,7 @@ typedef struct CliOption {
   const char *help;     /* one or two sentences */
 } CliOption;
 
-/* ---- what a command finds
- * ------------------------------------------------------------------------------------- */
+/* ---- what a command finds -------------------------------------------------------------------- */
 
 typedef enum CliDetail { CLI_SUMMARY = 0, CLI_NORMAL = 1, CLI_FULL = 2 } CliDetail;
 
@@ -68,9 +66,10 @@ typedef struct CliRun {
   RfJson *json;      /* not NULL when JSON is wanted: write the members here */
   RfText page;       /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
-  RfText html; /* fill when common.report is set: the frame writes the file */
-  int width;   /* columns of the terminal, 60..100 */
-  bool failed; /* set by cli_finish: there is no result to hand out */
+  RfText html;          /* fill when common.report is set: the frame writes the file */
+  int width;            /* columns of the terminal, 60..100 */
+  bool failed;          /* set by cli_finish: there is no result to hand out */
+  bool stopped_reading; /* set by cli_load: interrupted before there were data */
 } CliRun;
 
 struct CliCommand {
@@ -94,10 +93,10 @@ extern const CliCommand cli_certify, cli_flow, cli_train, cli_verify, cli_inspec
 /* All commands, in the order of the help page. */
 const CliCommand *const *cli_commands(int *count);
 
-/* ---- help for the functions that run commands
- * ------------------------------------------------------------------- */
+/* ---- help for the functions that run commands ------------------------------------------------ */
 
-/* Reads or generates the data of the first argument; missing files are looked up in --data-dir too. */
+/* Reads or generates the data of the first argument; missing files are looked up in --data-dir too. RF_OK or
+ * a failure: when reading is interrupted that is one, with exit status 130. */
 RfStatus cli_load(CliRun *run, RfDataset *dataset);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
@@ -113,8 +112,7 @@ void cli_classes_json(RfJson *json, const RfDataset *data);
 /* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed. */
 RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
 
-/* ---- inside the frame
- * ------------------------------------------------------------------------------------------ */
+/* ---- inside the frame ------------------------------------------------------------------------ */
 
 extern const CliOption cli_common_options[], cli_data_options[];
 enum { CLI_MAX_OPTIONS = 96 };

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- data list
- * ------------------------------------------------------------------------------------------------ */
+/* ---- data list ------------------------------------------------------------------------------- */
 
 static void list_json(RfJson *json, const RfGenerator *all, rf_index count) {
   rf_json_array(json, "generators");
@@ -71,8 +70,7 @@ const CliCommand cli_data_list = {
     .run = list_run,
 };
 
-/* ---- data info
- * --------------------------------------------------------------------------------------------------- */
+/* ---- data info ------------------------------------------------------------------------------- */
 
 void cli_classes_json(RfJson *json, const RfDataset *data) {
   rf_json_array(json, "classes");

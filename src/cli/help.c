@@ -96,8 +96,7 @@ void cli_help_command(RfText *out, const CliCommand *command, int width) {
   rf_text_addf(out, "\nFields of --json: reluflow help fields %s\n", fields);
 }
 
-/* ---- fields and documents
- * ------------------------------------------------------------------------------------- */
+/* ---- fields and documents -------------------------------------------------------------------- */
 
 static const char *fields_of(const CliCommand *command) {
   return command->fields ? command->fields : command->name;
@@ -208,8 +207,7 @@ static void man_page(RfText *out) {
   all_tables(out, rf_fields_man);
 }
 
-/* ---- `reluflow help ...`
- * ---------------------------------------------------------------------------------------- */
+/* ---- `reluflow help ...` --------------------------------------------------------------------- */
 
 static int unknown_topic(const char *word) {
   const char *names[CLI_MAX_OPTIONS] = {"fields", "help", "data"};

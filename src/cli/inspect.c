@@ -51,7 +51,7 @@ static int inspect_run(CliRun *run) {
   RfStatus status = rf_loss_from_name(context, &wanted.loss, settings->loss);
   if (status == RF_OK) status = cli_load(run, &data);
   if (status == RF_OK) status = rf_inspection_run(context, &inspection, &data, &wanted);
-  if (status >= 0) {
+  if (status >= 0 && inspection.data) {
     if (run->json) rf_inspection_json(run->json, &inspection);
     if (run->wants_page) rf_inspection_page(&run->page, &inspection, run->width);
     if (run->common.report) rf_inspection_html(&run->html, &inspection);

@@ -123,9 +123,7 @@ static RfStatus solve(CliRun *run, Answer *answer) {
   return status;
 }
 
-/* ---- output
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void head_json(RfJson *json, const RfDataset *data) {
   rf_json_string(json, "name", data->name);

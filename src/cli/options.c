@@ -48,17 +48,19 @@ const CliOption cli_data_options[] = {
 #undef AT
 
 int cli_usage(const char *format, ...) {
+  char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  fputs("reluflow: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  for (char *c = line; *c; c++) { /* one line, whatever a file name holds */
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  }
+  fprintf(stderr, "reluflow: %s\n", line);
   return CLI_BAD_USAGE;
 }
 
-/* ---- values
- * --------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool parse_number(double *out, const char *text) {
   char *end;
@@ -157,8 +159,7 @@ static RfStatus set_value(const CliOption *option, void *base, const char *text)
   return RF_ERR_INTERNAL;
 }
 
-/* ---- suggestions
- * ------------------------------------------------------------------------------------------------ */
+/* ---- suggestions ----------------------------------------------------------------------------- */
 
 /* Levenshtein distance, for words of up to 40 letters. */
 static int distance(const char *a, const char *b) {
@@ -191,8 +192,7 @@ const char *cli_suggest(const char *word, const char *const *names, int count) {
   return best;
 }
 
-/* ---- the parser
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the parser ------------------------------------------------------------------------------ */
 
 typedef struct Group {
   const CliOption *options;

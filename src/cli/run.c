@@ -32,8 +32,7 @@ static void catch_signals(void) {
   sigaction(SIGPIPE, &action, NULL);
 }
 
-/* ---- terminal
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- terminal -------------------------------------------------------------------------------- */
 
 bool cli_colour(int file) {
   const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -76,8 +75,7 @@ static void on_message(void *user, RfLevel level, const char *text) {
   fprintf(stderr, "reluflow: %s%s\n", level == RF_WARNING ? "warning: " : "", text);
 }
 
-/* ---- output
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 bool cli_print(const char *data, size_t length) {
   while (length > 0) {
@@ -110,7 +108,7 @@ int cli_exit_status(RfStatus status) {
 int cli_finish(CliRun *run, RfStatus status) {
   run->failed = run->failed || status < 0;
   if (status < 0) cli_usage("%s", run->context.error[0] ? run->context.error : rf_status_text(status));
-  return cli_exit_status(status);
+  return run->stopped_reading ? CLI_INTERRUPTED : cli_exit_status(status);
 }
 
 RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name) {
@@ -158,8 +156,7 @@ static RfStatus deliver(CliRun *run) {
   return status;
 }
 
-/* ---- the run
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* A file that is not there as named is looked up in the data folder. The result is `path` or lives in *found.
  */
@@ -176,6 +173,10 @@ RfStatus cli_load(CliRun *run, RfDataset *dataset) {
   source.path = look_up(run, source.path, &data);
   source.labels_path = look_up(run, source.labels_path, &labels);
   RfStatus status = rf_data_load(&run->context, dataset, &source);
+  if (status > 0) { /* interrupted: without data there is no partial result */
+    run->stopped_reading = true;
+    status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", run->source.path);
+  }
   rf_text_free(&data);
   rf_text_free(&labels);
   return status;

@@ -134,16 +134,20 @@ RfAnswer rf_inspection_orthogonal(const RfInspection *inspection) {
 /* Facts about the rows of class k alone, all labelled +1. */
 static RfStatus class_pairs(RfContext *context, RfPairFacts *facts, const RfDataset *data, rf_index size,
                             rf_index k) {
-  rf_index cells, count = 0;
+  rf_index cells = 0, count = 0;
   bool fits = rf_multiply_sizes(&cells, size, data->d);
   double *rows = fits ? RF_NEW(double, cells) : NULL, *ones = RF_NEW(double, size);
-  RfStatus status = rows && ones ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory");
-  for (rf_index i = 0; status == RF_OK && i < data->n; i++) {
-    if (data->class_of[i] != k) continue;
-    memcpy(rows + count * data->d, data->X + i * data->d, (size_t)data->d * sizeof *rows);
-    ones[count++] = 1;
+  RfStatus status = RF_ERR_MEMORY;
+  if (rows && ones) {
+    for (rf_index i = 0; i < data->n; i++) {
+      if (data->class_of[i] != k) continue;
+      memcpy(rows + count * data->d, data->X + i * data->d, (size_t)data->d * sizeof *rows);
+      ones[count++] = 1;
+    }
+    status = rf_geometry_pairs(context, facts, rows, ones, count, data->d);
+  } else {
+    rf_fail(context, status, "out of memory");
   }
-  if (status == RF_OK) status = rf_geometry_pairs(context, facts, rows, ones, count, data->d);
   rf_free(rows);
   rf_free(ones);
   return status;
@@ -156,7 +160,7 @@ static RfStatus merge_pairs(RfContext *context, RfInspection *whole) {
   pairs->orthogonal_separable = true;
   pairs->min_same = pairs->max_cross = pairs->sep = NAN;
   for (rf_index k = 0; k < whole->n_parts; k++) {
-    RfPairFacts inside;
+    RfPairFacts inside = {0};
     RfStatus status, outcome = class_pairs(context, &inside, whole->data, whole->class_sizes[k], k);
     if (!passed(whole, &status, outcome)) return status;
     whole->pairs_known = whole->pairs_known && outcome == RF_OK && whole->parts[k].pairs_known;

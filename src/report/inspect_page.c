@@ -36,8 +36,7 @@ static void number_text(char out[32], double value) {
     snprintf(out, 32, "-");
 }
 
-/* ---- verdict
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- verdict --------------------------------------------------------------------------------- */
 
 static rf_index parts_separable(const RfInspection *inspection) {
   rf_index count = 0;
@@ -81,8 +80,7 @@ static RfStyle verdict_style(const RfInspection *inspection) {
   return inspection->linear.status == RF_OK ? RF_GOOD : RF_BAD;
 }
 
-/* ---- sections: each fills one table
- * --------------------------------------------------------------------------------- */
+/* ---- sections: each fills one table ---------------------------------------------------------- */
 
 static void fact(RfTable *table, const char *name, const char *value, const char *note) {
   rf_table_cell(table, "%s", name);
@@ -270,8 +268,7 @@ static void part_row(RfTable *table, const RfInspection *part, const char *name)
   rf_table_cell(table, "%s", part->theory.n_predictions ? part->theory.predictions[0].theorem : "-");
 }
 
-/* ---- the two forms
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the two forms --------------------------------------------------------------------------- */
 
 /* A page is a list of titled tables; the terminal and HTML differ only in how they print them. */
 typedef struct Page {

@@ -10,8 +10,7 @@ static const double pi = 3.14159265358979323846;
 
 enum { MOST_POINTS = 3000, MOST_LABELS = 40, LABELLED_DIRECTIONS = 8, MOST_LINES = 60 };
 
-/* ---- the plane
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the plane ------------------------------------------------------------------------------- */
 
 typedef struct Disc {
   RfSvg *svg;
@@ -229,8 +228,7 @@ void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection) {
   rf_svg_end(svg);
 }
 
-/* ---- G on the circle
- * -------------------------------------------------------------------------------------------------- */
+/* ---- G on the circle ------------------------------------------------------------------------- */
 
 enum { CIRCLE_STEPS = 1440 };
 
@@ -297,9 +295,7 @@ void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection) {
   rf_free(value);
 }
 
-/* ---- margins
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- margins --------------------------------------------------------------------------------- */
 
 typedef struct Sample {
   double margin;

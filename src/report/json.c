@@ -67,8 +67,7 @@ void rf_json_free(RfJson *json) {
 
 void rf_json_fail(RfJson *json) { json->failed = true; }
 
-/* ---- position in the table
- * ------------------------------------------------------------------------------------ */
+/* ---- position in the table ------------------------------------------------------------------- */
 
 static void path_cut(RfJson *json, size_t length) {
   json->path.length = length;
@@ -125,8 +124,7 @@ static const RfField *enter(RfJson *json, const char *key, bool is_array, bool p
   return json->failed ? NULL : field;
 }
 
-/* ---- output
- * --------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void add_string(RfText *text, const char *value) {
   rf_text_add(text, "\"");
@@ -244,8 +242,7 @@ void rf_json_count(RfJson *json, const char *key, const char *decimal) {
   }
 }
 
-/* ---- whole arrays
- * ------------------------------------------------------------------------------------------------ */
+/* ---- whole arrays ---------------------------------------------------------------------------- */
 
 /* Opens a flat array of this type; the elements need no further checks. */
 static bool open_flat(RfJson *json, const char *key, RfFieldType type) {

@@ -124,8 +124,7 @@ void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index m
   if (count == 0) rf_text_add(text, "none");
 }
 
-/* ---- UTF-8 and markup
- * ---------------------------------------------------------------------------------------- */
+/* ---- UTF-8 and markup ------------------------------------------------------------------------ */
 
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 size_t rf_utf8_length(const char *text) {
