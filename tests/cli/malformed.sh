@@ -38,6 +38,7 @@ check missing_file "$folder/none.csv"
 check folder "$folder"
 check no_argument
 check unknown_generator gen:nothing
+cp "$corpus/npz/stored" "$folder/stored.npz"
 for name in no_y nan cut bzip2 bad_sum net; do
   cp "$corpus/npz/$name" "$folder/$name.npz"
   check "npz_$name" "$folder/$name.npz"
@@ -55,6 +56,24 @@ done
 check idx_label_count "$corpus/idx/images" --labels "$corpus/idx/labels"
 check labels_for_csv "$corpus/csv/plain" --labels "$corpus/idx/labels"
 check memory_limit "$corpus/libsvm/plain" --memory 8
+
+if "$RELUFLOW" certify --help >/dev/null 2>&1; then # networks
+  command=("$RELUFLOW" certify gen:xor)
+  for name in ragged null text leak cut array layers map; do
+    cp "$corpus/net_json/$name" "$folder/$name.json"
+    check "net_json_$name" "$folder/$name.json"
+  done
+  for name in bias three two_outputs integers offsets long_header no_object short bad_json; do
+    cp "$corpus/safetensors/$name" "$folder/$name.safetensors"
+    check "safetensors_$name" "$folder/$name.safetensors"
+  done
+  for name in stored cut bad_sum bzip2; do
+    check "net_npz_$name" "$folder/$name.npz"
+  done
+  cp "$corpus/npz/net" "$folder/three_inputs.npz"
+  check net_of_another_dimension "$folder/three_inputs.npz"
+  check net_missing "$folder/none.json"
+fi
 
 echo "$count malformed inputs, $failed not refused as they should be"
 [ "$failed" -eq 0 ] && [ "$count" -ge 60 ]
