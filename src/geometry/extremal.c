@@ -233,56 +233,68 @@ done:
 
 /* ---- the search --------------------------------------------------------------------------------- */
 
-enum { first_try = 40, most_kinks = 8000, some_starts = 200 };
-
-/* A node of branch and bound costs up to kinks^2. */
-static rf_index default_nodes(rf_index kinks) {
-  double nodes = 5e7 / ((double)kinks * (double)kinks + 1);
-  return nodes > 5000 ? 5000 : (rf_index)nodes;
+/* A node of branch and bound costs up to kinks^2, times the dimension when inner products are not kept. */
+static double node_work(const RfKinks *kinks) {
+  double count = (double)kinks->normals.count;
+  return 1 + count * count * (count > 3000 ? (double)kinks->normals.dim : 1);
 }
 
-/* Enough for structured data; few on large sets, where even one node is slow. */
-static rf_index first_nodes(rf_index kinks) {
-  double nodes = 1e8 / ((double)kinks * (double)kinks + 1);
-  return nodes > first_try ? first_try : nodes < 4 ? 4 : (rf_index)nodes;
+static rf_index default_nodes(const RfKinks *kinks) { return (rf_index)fmin(5000, 5e7 / node_work(kinks)); }
+
+/* Enough for structured data; few on large sets, where even one node is slow; none beyond that. */
+static rf_index first_nodes(const RfKinks *kinks) {
+  double work = node_work(kinks);
+  return work > 3e9 ? 0 : (rf_index)fmax(1, fmin(40, 1e8 / work));
 }
 
-/* A climb takes some ten bounded least-squares problems of about kinks dim^2 each. */
-static rf_index climb_starts(rf_index kinks, rf_index dim) {
-  double starts = 2e7 / ((double)kinks * (double)dim * (double)dim);
-  return kinks > most_kinks || starts < 1 ? 1 : starts > some_starts ? some_starts : (rf_index)starts;
+/* A climb takes some ten bounded least squares problems of about kinks dim^2 each. */
+static rf_index climb_starts(const RfKinks *kinks) {
+  double dim = (double)kinks->normals.dim, work = (double)kinks->normals.count * dim * dim;
+  return work > 5e8 ? 0 : (rf_index)fmax(1, fmin(200, 2e7 / work));
+}
+
+/* The direction in which all kinks with kappa > 0 are active: on orthogonally separable data the only
+ * maximum. */
+static RfStatus offer_class_sum(RfContext *context, RfMaxima *maxima) {
+  const RfKinks *kinks = maxima->kinks;
+  rf_index dim = kinks->normals.dim;
+  double *w = rf_copy_doubles(kinks->linear, dim);
+  if (!w) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a direction");
+  for (rf_index h = 0; h < kinks->normals.count; h++)
+    if (kinks->kappa[h] > 0) rf_la_axpy(w, kinks->kappa[h], kinks->normals.normal + h * dim, dim);
+  RfStatus status = rf_maxima_offer(context, maxima, w);
+  rf_free(w);
+  return status;
 }
 
 /* Structured data fall to a few nodes of branch and bound; then all cells, if there are not too many; then
  * more nodes, and what climbing finds. */
 static RfStatus choose_method(RfContext *context, RfMaxima *maxima, double limit, rf_index nodes,
                               RfExtremalMethod *used) {
-  rf_index kinks = maxima->kinks->normals.count;
+  const RfKinks *kinks = maxima->kinks;
+  RfStatus status = RF_OK;
   *used = RF_EXTREMAL_FACES;
-  if (maxima->kinks->normals.dim <= 2) return rf_extremal_faces(context, maxima, INFINITY);
+  if (kinks->normals.dim <= 2) return rf_extremal_faces(context, maxima, INFINITY);
   *used = RF_EXTREMAL_BOUNDS;
-  if (kinks <= most_kinks) {
-    RfStatus status = rf_extremal_bounds(context, maxima, first_nodes(kinks));
-    if (status || maxima->complete) return status;
+  rf_index first = first_nodes(kinks);
+  if (first > 0) status = rf_extremal_bounds(context, maxima, first);
+  if (status || (first > 0 && maxima->complete)) return status;
+  if (rf_extremal_cells_work(kinks) <= limit) {
+    *used = RF_EXTREMAL_CELLS;
+    maxima->complete = true;
+    return rf_extremal_cells(context, maxima, limit);
   }
-  *used = RF_EXTREMAL_CELLS;
-  maxima->complete = true;
-  if (rf_extremal_cells_work(maxima->kinks) <= limit) return rf_extremal_cells(context, maxima, limit);
-  *used = RF_EXTREMAL_BOUNDS;
-  bool more = kinks <= most_kinks && nodes > first_nodes(kinks);
-  RfStatus status = more ? rf_extremal_bounds(context, maxima, nodes) : RF_LIMIT;
-  if (status >= 0 && status != RF_INTERRUPTED && (status || !maxima->complete)) {
-    maxima->complete = false;
-    status = rf_extremal_climb(context, maxima, climb_starts(kinks, maxima->kinks->normals.dim));
-  }
+  maxima->complete = nodes > first;
+  if (nodes > first) status = rf_extremal_bounds(context, maxima, nodes);
+  if (!status && !maxima->complete) status = offer_class_sum(context, maxima);
+  if (!status && !maxima->complete) status = rf_extremal_climb(context, maxima, climb_starts(kinks));
   return status;
 }
 
 static RfStatus search(RfContext *context, RfMaxima *maxima, const RfExtremalSettings *settings,
                        RfExtremalMethod *used) {
   double limit = settings->work_limit > 0 ? settings->work_limit : 2e7;
-  rf_index nodes =
-      settings->node_limit > 0 ? settings->node_limit : default_nodes(maxima->kinks->normals.count);
+  rf_index nodes = settings->node_limit > 0 ? settings->node_limit : default_nodes(maxima->kinks);
   bool low = maxima->kinks->normals.dim < 2;
   *used = settings->method;
   switch (settings->method) {

@@ -13,6 +13,7 @@
 #include "extremal_internal.h"
 #include "reluflow/la.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ enum { plus = 1, minus = 2, through = 4 }; /* what a kink may still be: s = 1, s
 
 static const double interior =
     1e-9; /* falling search: s_h of a kink through w is in [interior, 1 - interior] */
-enum { max_rounds = 40 };
+enum { max_rounds = 40, full_table = 3000, table_rows = 128 };
 
 /* One node: everything that branching changes. */
 typedef struct Node {
@@ -34,7 +35,8 @@ typedef struct Bounds {
   RfMaxima *maxima;
   const RfKinks *kinks;
   rf_index count, dim;
-  double *gram;   /* count x count */
+  double *gram; /* count x count inner products; or `kept` rows at a time when that is too large */
+  rf_index kept;
   double *frame;  /* falling: orthonormal vectors of the kinks taken to pass through w */
   double epsilon; /* rounding of u_h . g */
   bool falling;
@@ -68,11 +70,19 @@ static RfStatus node_copy(RfContext *context, Node *out, const Node *node, rf_in
   return RF_OK;
 }
 
+/* Inner products of u_j with all others; without the full table this overwrites its first row. */
+static const double *gram_row(const Bounds *bounds, rf_index j) {
+  if (bounds->kept == bounds->count) return bounds->gram + j * bounds->count;
+  const double *normal = bounds->kinks->normals.normal;
+  rf_la_apply(bounds->gram, normal, normal + j * bounds->dim, bounds->count, bounds->dim, bounds->dim);
+  return bounds->gram;
+}
+
 /* Narrows s_j and moves the intervals of all u_i . g. */
 static void narrow(const Bounds *bounds, Node *node, rf_index j, double low, double high) {
   double kappa = bounds->kinks->kappa[j], up = kappa * (low - node->low[j]),
          down = kappa * (high - node->high[j]);
-  const double *row = bounds->gram + j * bounds->count;
+  const double *row = gram_row(bounds, j);
   node->low[j] = low;
   node->high[j] = high;
   /* the term gram_ij kappa_j s_j: with gram_ij kappa_j > 0 its least value is at low, else at high */
@@ -84,26 +94,35 @@ static void narrow(const Bounds *bounds, Node *node, rf_index j, double low, dou
   }
 }
 
-static RfStatus root_new(Bounds *bounds, Node *node) {
+/* Everything open for kink i: row = its inner products with all kinks. */
+static void open_kink(const Bounds *bounds, Node *node, rf_index i, const double *row) {
   const RfKinks *kinks = bounds->kinks;
-  RfStatus status = node_new(bounds->context, node, bounds->count);
+  double fixed = rf_la_dot(kinks->linear, kinks->normals.normal + i * bounds->dim, bounds->dim), below = 0,
+         above = 0;
+  for (rf_index j = 0; j < bounds->count; j++) {
+    double term = row[j] * kinks->kappa[j];
+    below += term < 0 ? term : 0;
+    above += term > 0 ? term : 0;
+  }
+  node->low[i] = 0;
+  node->high[i] = 1;
+  node->least[i] = fixed + below;
+  node->greatest[i] = fixed + above;
+  bool can_pass =
+      kinks->kappa[i] < 0; /* a kink with kappa > 0 through w shows up as plus or minus with u.g = 0 */
+  node->may[i] = (uint8_t)(plus | minus | (can_pass ? through : 0));
+}
+
+static RfStatus root_new(Bounds *bounds, Node *node) {
+  rf_index count = bounds->count, dim = bounds->dim;
+  const double *normal = bounds->kinks->normals.normal;
+  RfStatus status = node_new(bounds->context, node, count);
   if (status) return status;
-  for (rf_index i = 0; i < bounds->count; i++) {
-    const double *row = bounds->gram + i * bounds->count;
-    double fixed = rf_la_dot(kinks->linear, kinks->normals.normal + i * bounds->dim, bounds->dim), below = 0,
-           above = 0;
-    for (rf_index j = 0; j < bounds->count; j++) {
-      double term = row[j] * kinks->kappa[j];
-      below += term < 0 ? term : 0;
-      above += term > 0 ? term : 0;
-    }
-    node->low[i] = 0;
-    node->high[i] = 1;
-    node->least[i] = fixed + below;
-    node->greatest[i] = fixed + above;
-    bool can_pass =
-        kinks->kappa[i] < 0; /* a kink with kappa > 0 through w shows up as plus or minus with u.g = 0 */
-    node->may[i] = (uint8_t)(plus | minus | (can_pass ? through : 0));
+  for (rf_index i = 0; i < count; i += bounds->kept) {
+    rf_index rows = count - i < bounds->kept ? count - i : bounds->kept;
+    rf_la_product_nt(bounds->gram, normal + i * dim, normal, rows, count, dim);
+    for (rf_index k = 0; k < rows; k++) open_kink(bounds, node, i + k, bounds->gram + k * count);
+    if (rf_context_stop(bounds->context)) return RF_INTERRUPTED;
   }
   return RF_OK;
 }
@@ -321,9 +340,10 @@ RfStatus rf_extremal_bounds(RfContext *context, RfMaxima *maxima, rf_index node_
                    .kinks = kinks,
                    .count = count,
                    .dim = dim,
-                   .epsilon = 1e-13 * kinks->scale,
+                   .epsilon = DBL_EPSILON * (16 + 2 * sqrt((double)count)) * kinks->scale,
                    .limit = node_limit};
-  bool fits = rf_multiply_sizes(&entries, count, count);
+  bounds.kept = count <= full_table ? count : table_rows;
+  bool fits = rf_multiply_sizes(&entries, bounds.kept, count);
   bounds.gram = fits ? RF_NEW(double, entries) : NULL;
   bounds.frame = RF_NEW(double, dim *dim);
   RfStatus status = RF_OK;
@@ -332,7 +352,6 @@ RfStatus rf_extremal_bounds(RfContext *context, RfMaxima *maxima, rf_index node_
         rf_fail(context, RF_ERR_MEMORY, "out of memory for inner products of %lld kinks", (long long)count);
     goto done;
   }
-  rf_la_gram(bounds.gram, kinks->normals.normal, count, dim);
   for (int falling = 0; falling <= (kinks->solid ? 1 : 0) && !status; falling++) {
     Node root = {0};
     bounds.falling = falling;

@@ -274,11 +274,6 @@ RfStatus rf_extremal_climb(RfContext *context, RfMaxima *maxima, rf_index starts
   rf_random_init(&random, 0xc11b, 0);
   for (rf_index k = 0; k < starts && !status; k++) {
     rf_random_direction(&random, w, dim);
-    if (k == 0) { /* all convex kinks active: the class sum */
-      memcpy(w, maxima->kinks->linear, (size_t)dim * sizeof *w);
-      for (rf_index j = 0; j < c.convex; j++)
-        rf_la_axpy(w, maxima->kinks->kappa[c.convex_at[j]], c.convex_normals.normal + j * dim, dim);
-    }
     status = rf_context_stop(context) ? RF_INTERRUPTED : climb(&c, w);
   }
   rf_free(w);

@@ -293,8 +293,8 @@ static void orthogonally_separable(void **state) {
   expect_class_sums(&context, &zero_products, RF_EXTREMAL_BOUNDS);
   expect_class_sums(&context, &zero_product, RF_EXTREMAL_FACES);
   expect_class_sums(&context, &zero_product, RF_EXTREMAL_BOUNDS);
-  static const rf_index sizes[][2] = {{40, 4}, {12, 3}, {8, 5}, {60, 10}, {500, 20}};
-  for (int k = 0; k < 5; k++) {
+  static const rf_index sizes[][2] = {{40, 4}, {12, 3}, {8, 5}, {60, 10}, {500, 20}, {3200, 5}};
+  for (int k = 0; k < 6; k++) {
     rf_index n = sizes[k][0], d = sizes[k][1];
     double *X = RF_NEW(double, n *d), *y = RF_NEW(double, n);
     random_orthant(&random, X, y, n, d);
