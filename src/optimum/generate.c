@@ -242,6 +242,28 @@ static double excess(const RfSolve *s) {
   return over;
 }
 
+/* Multipliers that grow without bound while no network is known: when their direction has dual norm below
+ * 1e-7, no network fits for all practical purposes (needed with one sign only; reduce.c finds the other
+ * cases). RF_INFEASIBLE with the direction in s->lambda. */
+static RfStatus check_unbounded(RfSolve *s) {
+  const RfReduced *p = s->p;
+  const double *lambda = rf_master_lambda(s->master);
+  double total = 0, norm = INFINITY;
+  for (rf_index i = 0; i < p->n; i++) total += lambda[i];
+  if (isfinite(s->upper) || s->settings->signs == 0 || total < 1e4) return RF_OK;
+  RfStatus status = RF_OK;
+  for (int turn = 0; turn < 10 && !status && total < 1e12; turn++) {
+    status = rf_master_run(s->context, s->master, 1e-300, 10, &s->result->newton_steps);
+    total = 0;
+    for (rf_index i = 0; i < p->n; i++) total += lambda[i];
+  }
+  for (rf_index i = 0; i < p->n; i++) s->trial[i] = lambda[i] / total * 1e7;
+  if (!status) status = prove_norm(s, s->trial, 1, 1, 100000, &norm);
+  if (status || norm > 1) return status;
+  for (rf_index i = 0; i < p->n; i++) s->lambda[i] = lambda[i] / total;
+  return RF_INFEASIBLE;
+}
+
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
   RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
   if (!status) status = rf_master_new(s->context, &s->master, s->p);
@@ -251,6 +273,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
   for (result->rounds = 0; !status && result->rounds < 400; result->rounds++) {
     rf_index added = 0;
     status = rf_master_run(s->context, s->master, goal, 60, &result->newton_steps);
+    if (!status) status = check_unbounded(s);
     if (!status) status = climb_all(s, rf_master_lambda(s->master), 1 + 1e-9);
     if (!status) status = add_steepest(s, 20 + s->p->n / 4, &added);
     if (!status && added == 0 && goal < 1e-5) {

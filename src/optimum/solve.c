@@ -152,6 +152,7 @@ static RfStatus solve_part(RfSolve *s, RfAtoms *hints, double *margins, const rf
   if (status >= 0) {
     memset(s->trial, 0, (size_t)s->p->n * sizeof(double));
     for (rf_index k = 0; k < count; k++) s->trial[rows[k]] = t.lambda[k];
+    if (status == RF_INFEASIBLE) memcpy(s->lambda, s->trial, (size_t)s->p->n * sizeof(double));
     if (t.lower > 0) rf_solve_offer_multipliers(s, s->trial, 1);
     double sum = 0;
     for (rf_index k = 0; k < t.best.count; k++) sum += t.best.c[k];
@@ -194,7 +195,14 @@ static RfStatus solve_by_parts(RfSolve *s, double aim) {
   return status;
 }
 
-static RfStatus solve_reduced(RfSolve *s, const double *X, const double *y) {
+/* Weights on unit rows as weights on the caller's rows, sum 1. */
+static void weights_to_caller(double *out, const RfSolve *s) {
+  double sum = 0;
+  for (rf_index i = 0; i < s->p->n; i++) sum += out[s->p->row[i]] = s->lambda[i] / s->p->norm[i];
+  for (rf_index i = 0; i < s->p->n; i++) out[s->p->row[i]] /= sum;
+}
+
+static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const double *y) {
   RfOptimum *o = s->result;
   bool linear = s->p->leak == 1, whole = s->p->n <= largest_whole;
   double aim = fmin(1e-9, s->context->tol.gap);
@@ -203,6 +211,10 @@ static RfStatus solve_reduced(RfSolve *s, const double *X, const double *y) {
   if (!status)
     status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);
   if (status < 0) return status;
+  if (status == RF_INFEASIBLE) {
+    weights_to_caller(farkas, s);
+    return status;
+  }
   RfStatus delivered = deliver(s, X, y);
   if (delivered) return delivered;
   o->method = linear ? "linear" : s->p->r <= 2 ? "plane" : "patterns";
@@ -228,11 +240,11 @@ RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const double *
   if (!farkas || !optimum->lambda)
     status = rf_fail(&inner, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)n);
   if (!status) status = rf_reduced_new(&inner, &reduced, farkas, X, y, n, d, settings->leak, settings->signs);
+  if (!status) status = solve_reduced(&s, farkas, X, y);
   if (status == RF_INFEASIBLE) {
     infeasible(optimum, farkas);
     farkas = NULL, status = RF_OK;
-  } else if (!status)
-    status = solve_reduced(&s, X, y);
+  }
   rf_solve_free(&s);
   rf_reduced_free(&reduced);
   rf_free(farkas);
