@@ -257,7 +257,7 @@ static RfStatus check_unbounded(RfSolve *s) {
     total = 0;
     for (rf_index i = 0; i < p->n; i++) total += lambda[i];
   }
-  for (rf_index i = 0; i < p->n; i++) s->trial[i] = lambda[i] / total * 1e7;
+  for (rf_index i = 0; i < p->n; i++) s->trial[i] = lambda[i] / total * 1e6;
   if (!status) status = prove_norm(s, s->trial, 1, 1, 100000, &norm);
   if (status || norm > 1) return status;
   for (rf_index i = 0; i < p->n; i++) s->lambda[i] = lambda[i] / total;
@@ -267,6 +267,7 @@ static RfStatus check_unbounded(RfSolve *s) {
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
   RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
   if (!status) status = rf_master_new(s->context, &s->master, s->p);
+  if (!status) status = rf_solve_linear_network(s);
   if (!status) status = first_patterns(s);
   RfOptimum *result = s->result;
   double goal = 0.3;

@@ -1,54 +1,60 @@
-/* Leak 1: every network is linear, and the optimum is the hard margin: sum |u| = |w| by the triangle
- * inequality. */
+/* The linear hard margin in the reduced problem. For leak 1 every network is linear and this is the optimum,
+ * since sum |u| >= |w| by the triangle inequality; for any leak, phi(w.x) - phi(-w.x) = (1+leak) w.x makes it
+ * a feasible network of two neurons to begin with. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
 #include "reluflow/la.h"
+#include "reluflow/margin.h"
 
 #include <string.h>
 
-/* min |w|, y_i x_i.w >= b_i, as least squares (Lawson and Hanson): E = [Z^T; b^T], f = last unit vector. */
+/* The shortest w with y_i x_i.w >= b_i, and mu: w = sum mu_i y_i x_i. RF_NOT_SEPARABLE when there is none. */
+static RfStatus shortest(RfContext *context, double *w, double *mu, const RfReduced *p) {
+  rf_index n = p->n, r = p->r;
+  RfLinearMargin margin = {0};
+  double *rows = rf_copy_doubles(p->X, n * r); /* rows x_i/b_i need margin 1 */
+  if (!rows) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the linear margin");
+  for (rf_index i = 0; i < n; i++) rf_la_scale(rows + i * r, 1 / p->b[i], r);
+  RfStatus status = rf_margin_linear(context, &margin, rows, p->y, n, r);
+  if (!status) {
+    for (rf_index k = 0; k < r; k++) w[k] = margin.w[k] / margin.margin;
+    for (rf_index i = 0; i < n; i++) mu[i] = margin.multipliers[i] / p->b[i];
+  }
+  rf_linear_margin_free(&margin);
+  rf_free(rows);
+  return status;
+}
+
+RfStatus rf_solve_linear_network(RfSolve *s) {
+  const RfReduced *p = s->p;
+  double *w = RF_NEW(double, p->r);
+  if (!w) return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for the linear margin");
+  RfStatus status = shortest(s->context, w, s->trial, p);
+  double size = status ? 0 : rf_la_norm(w, p->r);
+  int only = s->settings->signs, sign = only < 0 ? -1 : 1;
+  if (size > 0 && (only == 0 || p->leak == 1)) {
+    RfAtoms atoms = {.r = p->r};
+    rf_la_scale(w, sign / size, p->r);
+    status = rf_atoms_add(s->context, &atoms, w, p->leak == 1 ? size : size / (1 + p->leak), sign);
+    rf_la_scale(w, -1, p->r);
+    if (!status && p->leak < 1) status = rf_atoms_add(s->context, &atoms, w, size / (1 + p->leak), -sign);
+    if (!status) rf_solve_offer_network(s, &atoms);
+    rf_atoms_free(&atoms);
+  }
+  rf_free(w);
+  bool failed = status < 0 && status != RF_ERR_NUMERIC;
+  return failed || status == RF_INTERRUPTED ? status : RF_OK;
+}
+
 RfStatus rf_solve_linear(RfSolve *s) {
   const RfReduced *p = s->p;
-  rf_index n = p->n, r = p->r;
-  double *columns = RF_NEW(double, n *(r + 1)), *f = RF_NEW(double, 2 * (r + 1)), *w = RF_NEW(double, n + r);
-  double *A = RF_NEW(double, n *r);
-  RfStatus status = RF_OK;
-  if (!columns || !f || !w || !A) {
-    status = rf_fail(s->context, RF_ERR_MEMORY, "out of memory for the linear margin");
-    goto done;
-  }
-  for (rf_index i = 0; i < n; i++) {
-    for (rf_index k = 0; k < r; k++) columns[i * (r + 1) + k] = p->y[i] * p->X[i * r + k];
-    columns[i * (r + 1) + r] = p->b[i];
-  }
-  f[r] = 1;
-  status = rf_la_nnls(s->context, s->trial, f + r + 1, NULL, columns, f, r + 1, n, r + 1, NULL);
-  if (status) goto done;
-  rf_index count = 0, rank = 0;
-  for (rf_index i = 0; i < n; i++) /* refine on the support: the shortest w with z_i.w = b_i */
-    if (s->trial[i] > 0) {
-      memcpy(A + count * r, columns + i * (r + 1), (size_t)r * sizeof *A);
-      w[count++] = p->b[i];
-    }
-  status = rf_la_least_squares(s->context, A, w, count, r, 1e-13, &rank);
-  if (status) goto done;
-  double size = rf_la_norm(w, r), scale = f[2 * r + 1];
-  int sign = s->settings->signs < 0 ? -1 : 1;
-  for (rf_index k = 0; k < r; k++) s->u[k] = sign * w[k] / size;
-  RfAtoms atoms = {.r = r};
-  status = rf_atoms_add(s->context, &atoms, s->u, size, sign);
-  if (!status) rf_solve_offer_network(s, &atoms);
-  rf_atoms_free(&atoms);
-  /* w = sum mu z with mu = nnls / residual; lambda = mu/|w| has |sum lambda z| = 1 */
-  double norm = 0;
-  memset(f, 0, (size_t)r * sizeof *f);
-  for (rf_index i = 0; i < n; i++) {
-    s->trial[i] /= scale * size;
-    rf_short_axpy(f, s->trial[i], columns + i * (r + 1), r);
-  }
-  norm = rf_la_norm(f, r) * (1 + 1e-15);
-  rf_solve_offer_multipliers(s, s->trial, norm);
-done:
-  rf_free(columns), rf_free(f), rf_free(w), rf_free(A);
-  return status;
+  RfStatus status = rf_solve_linear_network(s);
+  if (status || s->best.count == 0) return status;
+  /* lambda = mu/|w| has |sum lambda z| = 1 up to rounding: divide by what it is */
+  double *sum = RF_NEW(double, p->r);
+  if (!sum) return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for the linear margin");
+  for (rf_index i = 0; i < p->n; i++) rf_short_axpy(sum, s->trial[i] * p->y[i], p->X + i * p->r, p->r);
+  rf_solve_offer_multipliers(s, s->trial, rf_la_norm(sum, p->r) * (1 + 1e-15));
+  rf_free(sum);
+  return RF_OK;
 }

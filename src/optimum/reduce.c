@@ -5,6 +5,7 @@
  * network is linear (G.4). */
 #include "optimum/optimum_internal.h"
 #include "reluflow/la.h"
+#include "reluflow/margin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,22 +85,18 @@ static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, doubl
 
 /* Is there mu >= 0, sum 1, with sum mu_k z_k = 0? Then RF_INFEASIBLE. rows z (count x d, unit). */
 static RfStatus gordan(RfContext *context, double *mu, const double *Z, rf_index count, rf_index d) {
-  double *columns = RF_NEW(double, count *(d + 1)), *f = RF_NEW(double, d + 1);
-  RfLeastSquaresInfo info = {0};
-  RfStatus status = RF_OK;
-  if (!columns || !f)
-    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)count);
-  if (!status) {
-    for (rf_index k = 0; k < count; k++) {
-      memcpy(columns + k * (d + 1), Z + k * d, (size_t)d * sizeof(double));
-      columns[k * (d + 1) + d] = 1;
-    }
-    f[d] = 1;
-    status = rf_la_nnls(context, mu, NULL, &info, columns, f, d + 1, count, d + 1, NULL);
-    if (!status && info.residual <= context->tol.emptiness) status = RF_INFEASIBLE;
+  RfLinearMargin margin = {0};
+  double *ones = RF_NEW(double, count);
+  if (!ones) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)count);
+  for (rf_index k = 0; k < count; k++) ones[k] = 1;
+  RfStatus status = rf_margin_linear(context, &margin, Z, ones, count, d);
+  if (status == RF_NOT_SEPARABLE) {
+    memcpy(mu, margin.farkas, (size_t)count * sizeof *mu);
+    status = RF_INFEASIBLE;
   }
-  rf_free(columns), rf_free(f);
-  return status;
+  rf_linear_margin_free(&margin);
+  rf_free(ones);
+  return status == RF_UNDECIDED ? RF_OK : status;
 }
 
 static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *drop, const rf_index *mate,

@@ -35,5 +35,7 @@ bool rf_solve_close(const RfSolve *s, double gap);
 
 RfStatus rf_solve_generate(RfSolve *s, double aim);
 RfStatus rf_solve_linear(RfSolve *s);
+/* Offers the linear separator as a network, when there is one. */
+RfStatus rf_solve_linear_network(RfSolve *s);
 
 #endif
