@@ -48,14 +48,14 @@ int cli_width(void) {
 }
 
 typedef struct Progress {
-  double last; /* clock of the last drawing */
+  double last; /* clock of the last drawing; at first of the start, so that quick work draws nothing */
   bool shown;
 } Progress;
 
 static void on_progress(void *user, const char *phase, double fraction, const char *detail) {
   Progress *progress = user;
   double now = rf_clock_seconds();
-  if (now - progress->last < 0.1) return;
+  if (now - progress->last < (progress->shown ? 0.1 : 0.5)) return;
   progress->last = now;
   progress->shown = true;
   if (fraction < 0) {
@@ -194,7 +194,7 @@ static void set_context(CliRun *run, Progress *progress) {
 }
 
 static int run_parsed(CliRun *run) {
-  Progress progress = {0};
+  Progress progress = {.last = rf_clock_seconds()};
   set_context(run, &progress);
   catch_signals();
   const char *table = run->command->fields ? run->command->fields : run->command->name;
