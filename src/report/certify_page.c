@@ -74,8 +74,7 @@ static void first_order(RfTable *table, const RfCertificate *c) {
                 (long long)carriers);
   rf_table_cell(table, "kinks");
   rf_table_cell(table, "%lld", (long long)kkt->n_kinks);
-  rf_table_cell(table,
-                "samples exactly on the hyperplane of a neuron; %lld of them matter for the local verdict",
+  rf_table_cell(table, "samples on the hyperplane of a neuron; %lld count for the local verdict",
                 (long long)c->own_kinks);
   rf_table_cell(table, "zero neurons");
   rf_table_cell(table, "%lld", (long long)kkt->n_zero);
@@ -104,10 +103,11 @@ static void bounds(RfTable *table, const RfCertificate *c) {
                 : c->dual_feasible == RF_NO ? "not feasible"
                                             : "-");
   if (c->dual_feasible == RF_NO)
-    rf_table_cell(table, "a new neuron would gain %.4g per unit of cost; other multipliers may be feasible",
+    rf_table_cell(table, "a new neuron would gain %.4g per unit of cost; others may be feasible",
                   1 + c->violation);
   else
-    rf_table_cell(table, "feasible ones prove the global optimum");
+    rf_table_cell(table, c->kkt.holds ? "feasible ones prove the global optimum"
+                                      : "feasible ones bound every network");
 }
 
 static void verdict_line(RfText *page, const char *name, RfVerdict verdict, const char *why, int width) {
