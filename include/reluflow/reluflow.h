@@ -15,4 +15,5 @@
 #include "reluflow/theory.h"
 #include "reluflow/report.h"
 #include "reluflow/claims.h"
+#include "reluflow/explain.h"
 #endif

@@ -3,6 +3,7 @@
 
 /* clang-format off: one command a line */
 static const CliCommand *const commands[] = {
+    &cli_explain,
     &cli_inspect,
     &cli_maxmargin,
     &cli_flow,

@@ -6,6 +6,8 @@ static const RfField explain[] = {
     RF_OBJECT_ROW("predicted", "what the theory says will happen"),
     RF_STRING_ROW("predicted.theorem", "the theorem that applies; null when none does"),
     RF_STRING_ROW("predicted.limit", "the limit it predicts, in words"),
+    RF_NUMBER_ROW("predicted.margin", "length", "its normalised margin; null without a prediction"),
+    RF_STRING_ROW("predicted.when", "what the theorem asks of the start"),
     RF_STRING_ROW("predicted.why", "why it applies, or why none does"),
     RF_SHAPE_ROW("flow", "flow", "where gradient flow goes"),
     RF_SHAPE_ROW("certify", "certify", "what that point is"),
