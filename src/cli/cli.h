@@ -87,8 +87,8 @@ struct CliCommand {
   int (*run)(CliRun *run);
 };
 
-extern const CliCommand cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin, cli_data_list,
-    cli_data_make, cli_data_convert, cli_data_info;
+extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
+    cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
 
 /* All commands, in the order of the help page. */
 const CliCommand *const *cli_commands(int *count);

@@ -349,6 +349,17 @@ static RfStatus hold(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   return rf_system_refresh_unit(system, k);
 }
 
+/* All hits are crossings of one and the same hyperplane. */
+static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
+  const double *X = run->system.problem->X;
+  rf_index d = run->system.d;
+  for (rf_index j = from; j < to; j++)
+    if (run->hits[j].kind != RF_HIT_PLANE ||
+        !rf_flow_parallel(X + run->hits[j].sample * d, X + run->hits[from].sample * d, d))
+      return false;
+  return true;
+}
+
 /* All hits of one unit, hits[from..to). */
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
@@ -371,8 +382,13 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     if (hit->kind == RF_HIT_SIGN) system->y[system->units * system->d + k] *= -1e-3;
   }
   if (!status) status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k);
-  if (!status && corner->sides.count > 1 && to == from + 1 && run->hits[from].kind == RF_HIT_PLANE) {
-    sigma[run->hits[from].sample] = (int8_t)-side_before; /* it came from one side: it leaves by the other */
+  if (!status && corner->sides.count > 1 && one_plane(run, from, to)) {
+    int8_t flip = (int8_t)-side_before; /* it came from one side: it leaves by the other */
+    const double *X = system->problem->X, *normal = X + run->hits[from].sample * system->d;
+    for (rf_index j = from; j < to; j++) {
+      double r = rf_la_dot(X + run->hits[j].sample * system->d, normal, system->d);
+      sigma[run->hits[j].sample] = r > 0 ? flip : (int8_t)-flip;
+    }
     corner->sides.count = 1;
     status = rf_system_refresh_unit(system, k);
   }

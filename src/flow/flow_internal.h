@@ -23,6 +23,12 @@ typedef struct RfSides {
 RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
                        const rf_index *on, rf_index n_on, int sign_a);
 
+/* The same when no two of the samples are parallel. */
+RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlignField *field,
+                                const double *base, const rf_index *on, rf_index n_on, int sign_a);
+/* x and other lie on one line. */
+bool rf_flow_parallel(const double *x, const double *other, rf_index d);
+
 /* ---- system.c: the equations in the clock dtau = S dt
  * ---------------------------------------------------------- */
 

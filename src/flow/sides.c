@@ -165,8 +165,8 @@ static RfStatus best_response(RfContext *context, RfSides *sides, SidesWork *wor
   return RF_OK;
 }
 
-RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
-                       const rf_index *on, rf_index n_on, int sign_a) {
+RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlignField *field,
+                                const double *base, const rf_index *on, rf_index n_on, int sign_a) {
   SidesWork work;
   RfStatus status = work_new(context, &work, n_on, field->d);
   if (status) return status;
