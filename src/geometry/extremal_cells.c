@@ -71,7 +71,7 @@ static RfStatus concave_new(RfContext *context, Concave *c, RfMaxima *maxima) {
                  .before = RF_NEW(uint64_t, rf_bits_words(count))};
   RfStatus status = rf_normals_new(context, &c->convex_normals, count, dim);
   if (!status && (!c->convex_at || !c->concave_at || !c->columns || !c->s || !c->low || !c->high ||
-                  !c->start || !c->g || !c->frame || !c->active || !c->before))
+                  !c->least || !c->greatest || !c->start || !c->g || !c->frame || !c->active || !c->before))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld kinks", (long long)count);
   if (!status) status = rf_la_least_squares_work_new(context, &c->work, dim, count);
   if (status) return status;
