@@ -52,6 +52,22 @@ static double drop_of(const RfNet *net, const RfPoint *p) {
   return least > 0 ? (double)(1 - norm2(net) / least / (long double)p->norm2) : -INFINITY;
 }
 
+/* The same in double, to look for the best t: z has room for n rows of m. */
+static double quick_drop(const RfNet *net, const RfPoint *p, double *z) {
+  double least = INFINITY,
+         square = rf_la_dot(net->W, net->W, net->m * net->d) + rf_la_dot(net->a, net->a, net->m);
+  rf_la_product_nt(z, p->X, net->W, p->n, net->m, net->d);
+  for (rf_index i = 0; i < p->n; i++) {
+    double f = 0;
+    for (rf_index k = 0; k < net->m; k++) {
+      double input = z[i * net->m + k];
+      f += net->a[k] * (input > 0 ? input : net->leak * input);
+    }
+    least = fmin(least, p->y[i] * f);
+  }
+  return least > 0 ? 1 - square / least / p->norm2 : -INFINITY;
+}
+
 static void scale_to_margin(RfNet *net, const RfPoint *p) {
   double root = (double)sqrtl(smallest_margin(net, p)) * (1 - 2 * DBL_EPSILON); /* a hair inside */
   for (rf_index i = 0; i < net->m * net->d; i++) net->W[i] /= root;
@@ -63,14 +79,20 @@ RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const 
   RfNet net;
   RfStatus status = rf_net_new(context, &net, p->m, p->d, p->leak);
   if (status) return status;
+  double *z = RF_NEW(double, p->n * p->m);
+  if (!z) {
+    rf_net_free(&net);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for a witness");
+  }
   double best = -INFINITY, best_t = 0;
   for (int halving = -2; halving <= 40; halving++) {
     double t = ldexp(1, -halving);
     move_to(&net, p, move, t);
-    double found = drop_of(&net, p);
+    double found = quick_drop(&net, p, z);
     if (found > best) best = found, best_t = t;
     if (best > believed_drop && found < 0.5 * best) break;
   }
+  rf_free(z);
   if (best > believed_drop && !(best <= *drop)) {
     move_to(&net, p, move, best_t);
     scale_to_margin(&net, p);
