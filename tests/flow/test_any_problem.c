@@ -157,6 +157,7 @@ static void one(rf_index number, Tally *tally) {
             status >= 0 ? result.limit.why : "");
     print_problem(&p, number);
   }
+  if (getenv("RF_ANY_PRINT")) print_problem(&p, number);
   if (getenv("RF_ANY_VERBOSE") && status >= 0)
     fprintf(stderr, "%d %s %s %.3fs\n", (int)number, rf_flow_outcome_name(result.limit.outcome),
             result.limit.why, seconds);
