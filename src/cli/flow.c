@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/flow_branches.h"
 #include "cli/flow_files.h"
 
 typedef struct FlowFlags {
   rf_index width, trace;
-  double leak, log_scale, ca;
+  double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
 } FlowFlags;
@@ -42,6 +43,8 @@ static const CliOption options[] = {
     {"--until", CLI_TEXT, FIELD(until), "WHEN", "infinity", 0, 0, "infinity, loss=L or time=T"},
     {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
      "about this many rows of quantities along the run"},
+    {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
+     "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
      "keep the state in FILE while running, and when interrupted"},
     {"--resume", CLI_TEXT, FIELD(resume), "FILE", NULL, 0, 0, "continue from a checkpoint, to the same bits"},
@@ -56,6 +59,10 @@ typedef struct Part {
   RfFlowProblem problem;
   RfFlowResult result;
   RfFlowReport report;
+  FlowChoices choices; /* with --branches all: the continuations, one problem, result and report each */
+  RfFlowProblem *choice_problems;
+  RfFlowResult *choice_results;
+  RfFlowReport *choice_reports;
 } Part;
 
 typedef struct Job {
@@ -71,6 +78,12 @@ typedef struct Job {
 static void job_free(Job *job) {
   for (rf_index k = 0; job->parts && k < job->count; k++) {
     Part *part = &job->parts[k];
+    for (rf_index o = 0; part->choice_results && o < part->choices.count; o++)
+      rf_flow_result_free(&part->choice_results[o]);
+    rf_free(part->choice_results);
+    rf_free(part->choice_problems);
+    rf_free(part->choice_reports);
+    flow_choices_free(&part->choices);
     rf_flow_result_free(&part->result);
     rf_flow_start_free(&part->start);
     rf_net_free(&part->net);
@@ -172,6 +185,7 @@ static RfStatus prepare_part(Job *job, rf_index k) {
                                 .result = &part->result,
                                 .detail = job->run->common.detail,
                                 .t_bound = NAN,
+                                .kkt = RF_UNKNOWN,
                                 .gap = NAN};
   return status;
 }
@@ -207,18 +221,101 @@ static RfStatus worse(RfStatus a, RfStatus b) {
   return RF_OK;
 }
 
-static RfStatus run_parts(Job *job) {
+/* Is the limit a KKT point, a local, a global optimum? Only what was found in time is said. */
+static RfStatus judge(Job *job, RfFlowReport *report) {
   RfContext *context = &job->run->context;
+  const RfFlowProblem *problem = report->problem;
+  const RfFlowLimit *limit = &report->result->limit;
+  if (limit->outcome != RF_FLOW_CONVERGED || problem->freeze_second) return RF_OK;
+  report->kkt = fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt ? RF_YES : RF_NO;
+  if (!(job->flags->verdict > 0)) return RF_OK;
+  RfCertifySettings settings;
+  RfCertificate certificate = {0};
+  rf_certify_settings_init(&settings);
+  settings.time_limit = job->flags->verdict;
+  RfContext own = *context;
+  own.deadline = fmin(context->deadline, rf_clock_seconds() + 2 * job->flags->verdict);
+  RfStatus status =
+      rf_certify(&own, &certificate, &limit->net, problem->X, problem->y, problem->n, &settings);
+  if (status >= 0) {
+    report->local = rf_verdict_text(certificate.local);
+    report->global = rf_verdict_text(certificate.global);
+    report->gap = certificate.gap;
+  }
+  rf_certificate_free(&certificate);
+  return status < 0 ? rf_fail(context, status, "%s", own.error) : RF_OK;
+}
+
+/* MMV's bound on the end of alignment, where its assumptions hold and it is cheap to tell. */
+static double alignment_bound(Job *job, const Part *part) {
+  const RfFlowProblem *problem = &part->problem;
+  RfContext own = job->run->context;
+  double n = (double)problem->n, zeta2 = 0;
+  if (problem->leak > 0 || problem->freeze_second || problem->n < 2 || n * n * (double)problem->d > 4e8)
+    return NAN;
+  for (rf_index k = 0; k < part->net.m; k++) {
+    double size = rf_la_norm(part->net.W + k * problem->d, problem->d);
+    if (fabs(fabs(part->net.a[k]) - size) > 1e-12 * size) return NAN; /* balanced starts only */
+  }
+  RfPairFacts pairs;
+  RfAlignmentBounds bounds;
+  RfDataset data = {.X = (double *)problem->X, .y = (double *)problem->y, .n = problem->n, .d = problem->d};
+  if (rf_geometry_pairs(&own, &pairs, problem->X, problem->y, problem->n, problem->d)) return NAN;
+  RfTheoryProblem theory = {.data = &data, .leak = problem->leak, .loss = problem->loss, .pairs = &pairs};
+  rf_theory_alignment(&own, &bounds, &theory);
+  if (rf_theory_start_angle(&own, &zeta2, &part->net, problem->X, problem->y, problem->n)) return NAN;
+  return rf_theory_alignment_end(&bounds, zeta2) * (problem->mean ? n : 1);
+}
+
+static RfStatus run_one(Job *job, RfFlowResult *result, RfFlowReport *report, const RfFlowProblem *problem) {
+  double began = rf_clock_seconds();
+  RfStatus status = rf_flow_run(&job->run->context, result, problem, &job->settings);
+  report->seconds = rf_clock_seconds() - began;
+  if (status < 0) return status;
+  if (status == RF_INTERRUPTED && !result->limit.net.W) { /* stopped before there was anything to show */
+    RfFlowLimit *limit = &result->limit;
+    limit->outcome = RF_FLOW_INTERRUPTED;
+    limit->margin = limit->stationarity = limit->complementarity = limit->direction_error = NAN;
+    result->log_t_align = result->log_t_fit = result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
+  }
+  RfStatus judged = judge(job, report);
+  return judged < 0 ? judged : status;
+}
+
+/* All continuations of a start on ridges. */
+static RfStatus run_choices(Job *job, Part *part) {
+  RfContext *context = &job->run->context;
+  RfStatus status = flow_choices_new(context, &part->choices, &part->problem, &part->result.alignment, 16);
+  rf_index count = part->choices.count;
+  if (status || count == 0) return status;
+  part->choice_problems = RF_NEW(RfFlowProblem, count);
+  part->choice_results = RF_NEW(RfFlowResult, count);
+  part->choice_reports = RF_NEW(RfFlowReport, count);
+  if (!part->choice_problems || !part->choice_results || !part->choice_reports)
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
+  for (rf_index o = 0; o < count && status >= 0; o++) {
+    RfFlowReport *report = &part->choice_reports[o];
+    part->choice_problems[o] = part->problem;
+    part->choice_problems[o].start = &part->choices.starts[o];
+    *report = part->report;
+    report->problem = &part->choice_problems[o], report->result = &part->choice_results[o];
+    report->choice = part->choices.names[o];
+    report->kkt = RF_UNKNOWN, report->local = report->global = NULL, report->gap = NAN;
+    status = worse(status, run_one(job, &part->choice_results[o], report, report->problem));
+  }
+  return status < 0 ? status : RF_OK; /* the outcome of the run itself is that it branched */
+}
+
+static RfStatus run_parts(Job *job) {
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < job->count && status >= 0; k++) {
     Part *part = &job->parts[k];
-    double began = rf_clock_seconds();
-    RfStatus one = rf_flow_run(context, &part->result, &part->problem, &job->settings);
-    part->report.seconds = rf_clock_seconds() - began;
-    status = worse(status, one);
+    part->report.t_bound = alignment_bound(job, part);
+    status = worse(status, run_one(job, &part->result, &part->report, &part->problem));
+    if (status >= 0 && job->flags->branches == 2) status = worse(status, run_choices(job, part));
   }
   if (status >= 0) {
-    RfStatus saved = flow_checkpoints_close(context, &job->checkpoints, &job->parts[0].result);
+    RfStatus saved = flow_checkpoints_close(&job->run->context, &job->checkpoints, &job->parts[0].result);
     if (saved < 0) status = saved;
   }
   return status;
@@ -227,20 +324,33 @@ static RfStatus run_parts(Job *job) {
 /* ---- output
  * -------------------------------------------------------------------------------------------------------- */
 
+/* One network: its members, and with --branches all its continuations. */
+static void part_json(RfJson *json, const Part *part) {
+  rf_json_flow(json, &part->report);
+  if (part->choices.count == 0) {
+    rf_json_null(json, "continuations");
+  } else {
+    rf_json_array(json, "continuations");
+    for (rf_index o = 0; o < part->choices.count; o++) {
+      rf_json_object(json, NULL);
+      rf_json_flow(json, &part->choice_reports[o]);
+      rf_json_end(json);
+    }
+    rf_json_end(json);
+  }
+  rf_json_null(json, "per_class");
+}
+
 static void job_json(const Job *job) {
   RfJson *json = job->run->json;
-  if (job->count == 1 && job->data.y) {
-    rf_json_flow(json, &job->parts[0].report);
-    return rf_json_null(json, "per_class");
-  }
+  if (job->count == 1 && job->data.y) return part_json(json, &job->parts[0]);
   rf_json_string(json, "name", job->data.name);
   rf_json_integer(json, "n", job->data.n);
   rf_json_integer(json, "d", job->data.d);
   rf_json_array(json, "per_class");
   for (rf_index k = 0; k < job->count; k++) {
     rf_json_object(json, NULL);
-    rf_json_flow(json, &job->parts[k].report);
-    rf_json_null(json, "per_class");
+    part_json(json, &job->parts[k]);
     rf_json_end(json);
   }
   rf_json_end(json);
@@ -302,8 +412,13 @@ static int flow_run(CliRun *run) {
   if (!status) status = run_parts(&job);
   if (status >= 0 && run->json) job_json(&job);
   for (rf_index k = 0; status >= 0 && run->wants_page && k < job.count; k++) {
+    const Part *part = &job.parts[k];
     if (k) rf_text_add(&run->page, "\n");
-    rf_text_flow(&run->page, &job.parts[k].report);
+    rf_text_flow(&run->page, &part->report);
+    for (rf_index o = 0; o < part->choices.count; o++) {
+      rf_text_addf(&run->page, "\nContinuation %lld, %s\n", (long long)o, part->choices.names[o]);
+      rf_text_flow(&run->page, &part->choice_reports[o]);
+    }
   }
   RfStatus shown = status >= 0 ? show(&job) : RF_OK;
   if (shown < 0) status = shown;

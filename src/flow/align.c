@@ -56,14 +56,15 @@ RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignFi
 static RfStatus follow_share(RfContext *context, RfAlignment *out, const RfAlignData *data,
                              const RfFlowStart *start, rf_index worker, rf_index workers) {
   RfAlignPath *path = NULL;
+  bool stopped = false;
   RfStatus status = rf_align_path_new(context, &path, data);
   for (rf_index k = worker; k < start->m && !status; k += workers) {
     const double *direction = start->directions + k * (start->d + 1);
-    if (rf_context_stop(context)) status = RF_INTERRUPTED;
+    if (!stopped) stopped = rf_context_stop(context); /* the rest stay at their start, marked as running */
     if (!status) status = check_neuron(context, data->field, direction);
     if (!status)
       status = rf_align_path_follow(context, path, out->neurons + k, direction, start->log_norms[k], NULL,
-                                    INFINITY);
+                                    stopped ? 0 : INFINITY);
   }
   rf_align_path_free(path);
   return status;

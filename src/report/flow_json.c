@@ -188,7 +188,6 @@ static void end_json(RfJson *json, const RfFlowReport *report) {
   rf_json_boolean(json, "smoothed_margin_monotone", monitors->smoothed_margin_monotone);
   rf_json_integer(json, "steps", monitors->steps_explicit + monitors->steps_implicit);
   rf_json_integer(json, "escapes", monitors->escapes);
-  rf_json_number(json, "seconds", report->seconds);
   rf_json_end(json);
 }
 
@@ -222,11 +221,12 @@ void rf_json_flow(RfJson *json, const RfFlowReport *report) {
   trace_json(json, result);
   end_json(json, report);
   rf_json_object(json, "verdict");
-  rf_json_string(json, "kkt", report->kkt);
+  rf_json_answer(json, "kkt", report->kkt);
   rf_json_string(json, "local", report->local);
   rf_json_string(json, "global", report->global);
   rf_json_number(json, "gap", report->gap);
   rf_json_end(json);
+  rf_json_string(json, "choice", report->choice);
   rf_json_string(json, "positive_class", report->positive_class);
   rf_free(text);
 }

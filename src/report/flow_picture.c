@@ -155,12 +155,20 @@ static double pick_q(const RfFlowTrace *row) {
   return row->margin > 0 ? (log(row->margin) + 2 * row->log_norm) / log(10) : NAN;
 }
 
-static void mark_phase(const RfPlot *plot, double log_t, const char *name) {
+static void mark_phase(const RfPlot *plot, double log_t, const char *name, RfAnchor anchor) {
   if (!(log_t > plot->x.low && log_t < plot->x.high)) return;
   double x = rf_plot_x(plot, log_t);
   rf_svg_line(plot->svg, x, plot->top, x, plot->top + plot->height,
               (RfPen){.colour = RF_COLOUR_FAINT, .width = 1.2, .dashed = true});
-  if (name) rf_svg_label(plot->svg, x, plot->top - 6, RF_ANCHOR_MIDDLE, 11, RF_COLOUR_INK, name);
+  if (name) rf_svg_label(plot->svg, x, plot->top - 6, anchor, 11, RF_COLOUR_INK, name);
+}
+
+/* Rows until the loss has fallen to e^-23: after that ln t grows like q, and only the margins still change.
+ */
+static rf_index early_rows(const RfFlowResult *result) {
+  rf_index rows = 0;
+  while (rows < result->n_trace && !(result->trace[rows].log_loss < -23)) rows++;
+  return rows < result->n_trace ? rows + 1 : rows;
 }
 
 void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report) {
@@ -173,6 +181,7 @@ void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report) {
                 {"log10 |\xCE\xB8|", RF_COLOUR_BLUE, pick_norm},
                 {"stable rank of W", RF_COLOUR_GREEN, pick_rank}};
   double *t = column(result, pick_time);
+  rf_index rows = early_rows(result);
   rf_svg_begin(svg, 720, 620, "Loss, norm and stable rank", "Three quantities along the run over ln t");
   for (int p = 0; p < 3 && t; p++) {
     double *values = column(result, panels[p].pick);
@@ -184,14 +193,14 @@ void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report) {
                    .height = 145,
                    .x = {INFINITY, -INFINITY, false, p == 2 ? "ln t" : ""},
                    .y = {INFINITY, -INFINITY, false, panels[p].label}};
-    rf_axis_cover(&plot.x, t, result->n_trace);
-    rf_axis_cover(&plot.y, values, result->n_trace);
+    rf_axis_cover(&plot.x, t, rows);
+    rf_axis_cover(&plot.y, values, rows);
     rf_axis_pad(&plot.x, 0.02);
     rf_axis_pad(&plot.y, 0.08);
     rf_plot_axes(&plot);
-    mark_phase(&plot, result->log_t_align, p == 0 ? "aligned" : NULL);
-    mark_phase(&plot, result->log_t_fit, p == 0 ? "fitting" : NULL);
-    rf_plot_line(&plot, t, values, result->n_trace, (RfPen){.colour = panels[p].colour, .width = 2});
+    mark_phase(&plot, result->log_t_align, p == 0 ? "aligned" : NULL, RF_ANCHOR_END);
+    mark_phase(&plot, result->log_t_fit, p == 0 ? "fitted to 1/4" : NULL, RF_ANCHOR_START);
+    rf_plot_line(&plot, t, values, rows, (RfPen){.colour = panels[p].colour, .width = 2});
     rf_free(values);
   }
   rf_free(t);
@@ -287,8 +296,7 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
     double x = rf_plot_x(&upright, event->log_t), y = rf_plot_y(&upright, (double)event->neuron);
     rf_svg_mark(svg, x, y, row > 10 ? 3.5 : 2.2, event_mark(event->kind), event_colour(event->kind));
   }
-  mark_phase(&upright, result->log_t_align, "aligned");
-  mark_phase(&upright, result->log_t_fit, "fitting");
+  mark_phase(&upright, result->log_t_align, "aligned", RF_ANCHOR_END);
   const RfLegendEntry entries[] = {{"cross", RF_COLOUR_BLUE, RF_MARK_DISC},
                                    {"slide", RF_COLOUR_ORANGE, RF_MARK_SQUARE},
                                    {"release", RF_COLOUR_GREEN, RF_MARK_TRIANGLE},

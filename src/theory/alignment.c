@@ -51,6 +51,11 @@ void rf_theory_alignment(RfContext *context, RfAlignmentBounds *bounds, const Rf
   rf_free(sums);
 }
 
+double rf_theory_alignment_end(const RfAlignmentBounds *bounds, double zeta2) {
+  double data = fmin(bounds->zeta1, bounds->xi);
+  return bounds->separated.holds == RF_YES && zeta2 > 0 ? bounds->t1 * data / fmin(data, zeta2) : NAN;
+}
+
 /* Neuron k with a_k > 0 must keep off x-, with a_k < 0 off x+: zeta2 = min over k of 1 - cos^2 where the
  * cosine is positive (a negative one is no obstacle). */
 RfStatus rf_theory_start_angle(RfContext *context, double *zeta2, const RfNet *net, const double *X,
