@@ -228,10 +228,8 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   corner->on = RF_NEW(rf_index, n);
   corner->numbers = RF_NEW(double, 3 * d + n);
   corner->signs = RF_NEW(int8_t, 2 * n);
-  if (!corner->on || !corner->numbers || !corner->signs) {
-    rf_free(corner->on), rf_free(corner->numbers), rf_free(corner->signs);
+  if (!corner->on || !corner->numbers || !corner->signs) /* corner_free is the caller's */
     return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
-  }
   corner->base = corner->numbers;
   corner->sides.g = corner->base + d;
   corner->ahead = corner->sides.g + d;
