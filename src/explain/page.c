@@ -14,9 +14,9 @@ static RfFlowReport flow_report(const RfExplanation *e, int detail) {
                         .result = &e->flow,
                         .detail = detail,
                         .t_bound = e->inspection.theory.alignment.t1,
-                        .kkt = !judged        ? NULL
-                               : c->kkt.holds ? "optimum"
-                                              : "not-optimum",
+                        .kkt = !judged        ? RF_UNKNOWN
+                               : c->kkt.holds ? RF_YES
+                                              : RF_NO,
                         .local = judged ? rf_verdict_text(c->local) : NULL,
                         .global = judged ? rf_verdict_text(c->global) : NULL,
                         .gap = judged ? c->gap : NAN,
