@@ -29,17 +29,19 @@ RF_API double rf_net_norm2(const RfNet *net);
 RF_API RfStatus rf_net_margin(RfContext *context, double *margin, double *margins, const RfNet *net,
                               const double *X, const double *y, rf_index n);
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-/* .npz and .json with W (m x d), a (m) and leak (0 when absent), or .safetensors with the two weights of a PyTorch
- * state dict; other endings by the first bytes, "-" is standard input. map, "fc1.weight=W,fc2.weight=a", names the
- * arrays; NULL: W and a, for .safetensors by shape. Biases other than zero are refused. */
+/* .npz and .json with W (m x d), a (m) and leak (0 when absent), or .safetensors with the two weights of a
+ * PyTorch state dict; other endings by the first bytes, "-" is standard input. map,
+ * "fc1.weight=W,fc2.weight=a", names the arrays; NULL: W and a, for .safetensors by shape. Biases other than
+ * zero are refused. */
 RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map);
 /* As rf_net_load, and *leak_stated tells whether the file says what the leak is. */
-RF_API RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path, const char *map);
-/* The same from bytes in memory, format by the ending of `name` or by the first bytes. */
-RF_API RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name, const char *map,
-                             const void *bytes, size_t size);
+RF_API RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
+                                   const char *map);
+/* The same from bytes in memory (not compressed), format by the ending of `name` or by the first bytes. */
+RF_API RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name,
+                             const char *map, const void *bytes, size_t size);
 /* Writes .npz or .json by ending; beside, then renamed. Reading gives the same bits again. */
 RF_API RfStatus rf_net_save(RfContext *context, const RfNet *net, const char *path);
 
@@ -54,7 +56,7 @@ RF_API double rf_loss_curvature(RfLoss loss, double q);           /* d/dq ln(-lo
 RF_API double rf_loss_slope_at_zero(RfLoss loss);                 /* b0 = -loss'(0): 1/2, 1, 1 */
 RF_API double rf_loss_inverse_log(RfLoss loss, double log_value); /* q with ln loss(q) = log_value */
 
-/* ---- initialisers: networks at scale 1; a scale eps multiplies every weight and is carried as ln eps -------------- */
+/* ---- initialisers: networks at scale 1; a scale eps is carried as ln eps --------------------- */
 
 typedef enum RfInit {
   RF_INIT_BALANCED = 0,          /* w uniform on the unit sphere, a = +-1 */
@@ -69,8 +71,9 @@ typedef enum RfInit {
 /* balanced, balanced-gaussian, gaussian, mmv, unb (unbalanced), xavier, he. */
 RF_API RfStatus rf_init_from_name(RfContext *context, RfInit *init, const char *name);
 RF_API const char *rf_init_name(RfInit init);
-/* A fresh network of m neurons in dimension d. Neuron k draws from its own stream of the seed: apart from the factors
- * of xavier and he, a wider network contains the narrower one. ca is the spread of a for RF_INIT_GAUSSIAN (1 = as w). */
+/* A fresh network of m neurons in dimension d. Neuron k draws from its own stream of the seed: apart from the
+ * factors of xavier and he, a wider network contains the narrower one. ca is the spread of a for
+ * RF_INIT_GAUSSIAN (1 = as w). */
 RF_API RfStatus rf_net_init(RfContext *context, RfNet *net, RfInit init, rf_index m, rf_index d, double leak,
                             uint64_t seed, double ca);
 

@@ -7,8 +7,7 @@
 
 #define CHUNK_SIZE 65536
 
-/* ---- items
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static uint64_t item_bits(const unsigned char *item, RfItemType type) {
   uint64_t bits = 0;
@@ -87,8 +86,7 @@ static void take_bytes(char *out, const unsigned char *item, RfItemType type) {
   out[type.size] = 0;
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static RfStatus read_exactly(RfContext *context, RfStream *stream, void *out, size_t want) {
   size_t got;
@@ -185,8 +183,7 @@ void rf_array_free(RfArray *array) {
   memset(array, 0, sizeof *array);
 }
 
-/* ---- datasets
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- datasets -------------------------------------------------------------------------------- */
 
 static RfStatus check_features(RfContext *context, const RfArray *X, const char *name, rf_index *n,
                                rf_index *d) {

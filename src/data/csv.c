@@ -45,8 +45,7 @@ static RfStatus fail_cell(const CsvReader *reader, const char *line, const char 
   return rf_fail_at(reader->context, reader->name, reader->lines.number, at - line + 1, "%s", what);
 }
 
-/* ---- cells
- * ------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static RfStatus take_quoted(CsvReader *reader, CsvCell *cell, const char *line, const char **at,
                             const char *limit) {
@@ -155,8 +154,7 @@ static RfStatus take_label(CsvReader *reader, const char *line, const char **at,
                    "expected at most 65536 different labels; is this the label column (--label)?");
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static RfStatus fail_ragged(const CsvReader *reader, const char *line, const char *at, rf_index found) {
   return rf_fail_at(reader->context, reader->name, reader->lines.number, at - line + 1,
@@ -203,8 +201,7 @@ static RfStatus next_row(CsvReader *reader, const char **line, const char **limi
   }
 }
 
-/* ---- the first row ---------------------------------------------------------------------------------------
- */
+/* ---- the first row --------------------------------------------------------------------------- */
 
 static char find_separator(const char *name, const char *line, const char *limit) {
   size_t length = strlen(name);
@@ -342,8 +339,7 @@ static RfStatus study_header(CsvReader *reader, const char *label, const char *l
   return status;
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static RfStatus read_rows(CsvReader *reader, const char *label) {
   const char *line, *limit, *first_limit;

@@ -5,27 +5,12 @@
 
 #include "reluflow/data.h"
 
-/* ---- number.c: text to double and back, exactly rounded, independent of the locale ------------------- */
-
-typedef enum RfNumberKind {
-  RF_NUMBER_FINITE,
-  RF_NUMBER_OVERFLOW,  /* a decimal number beyond the largest double */
-  RF_NUMBER_NONFINITE, /* nan, inf, infinity, in any case */
-  RF_NUMBER_NONE       /* no number starts here */
-} RfNumberKind;
+/* ---- number.c: text to double and back, exactly rounded, independent of the locale ----------- */
 
 /* The number at `text`; *end is behind its last character. The text stops at `limit`, and *limit must be
  * readable and no part of a number (a newline, a separator, the final zero). */
 RfNumberKind rf_number_parse(double *value, const char **end, const char *text, const char *limit);
-/* A whole text of `length` characters that is one number, blanks around it allowed; text[length] is readable.
- */
-RfNumberKind rf_number_whole(double *value, const char *text, size_t length);
-
-#define RF_NUMBER_SIZE 32
-/* The shortest of 15, 16 or 17 digits that reads back as x; x is finite. Returns the length. */
-int rf_number_format(char out[RF_NUMBER_SIZE], double x);
-
-/* ---- stream.c: bytes from a file, standard input or memory, gzip undone ------------------------------- */
+/* ---- stream.c: bytes from a file, standard input or memory, gzip undone ---------------------- */
 
 #define RF_STREAM_HEAD 4096
 
@@ -64,18 +49,7 @@ RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t 
 RfStatus rf_stream_slurp(RfContext *context, RfStream *stream, unsigned char **bytes, size_t *size,
                          int64_t limit);
 
-/* One line "name:line:column: ..." or "name: offset N: ...", RF_ERR_INPUT. The name is cut to stay on one
- * line. */
-RfStatus rf_fail_at(RfContext *context, const char *name, int64_t line, int64_t column, const char *format,
-                    ...) RF_PRINTF(5, 6);
-RfStatus rf_fail_offset(RfContext *context, const char *name, int64_t offset, const char *format, ...)
-    RF_PRINTF(4, 5);
-#define RF_SHOWN_SIZE 128
-/* The text fit for a message: cut, and without control characters. */
-const char *rf_shown(char out[RF_SHOWN_SIZE], const char *text, size_t length);
-
-/* ---- lines.c: lines of a stream -------------------------------------------------------------------------
- */
+/* ---- lines.c: lines of a stream -------------------------------------------------------------- */
 
 typedef struct RfLines {
   RfStream *stream;
@@ -92,7 +66,7 @@ void rf_lines_close(RfLines *lines);
  * stream. The byte at *limit is readable and is a line end. */
 RfStatus rf_lines_next(RfContext *context, RfLines *lines, const char **text, const char **limit);
 
-/* ---- matrix.c: rows that arrive one by one ------------------------------------------------------------- */
+/* ---- matrix.c: rows that arrive one by one --------------------------------------------------- */
 
 typedef struct RfMatrix {
   double *values;
@@ -113,8 +87,7 @@ RfStatus rf_matrix_widen(RfContext *context, RfMatrix *matrix, const char *name,
 /* Gives back what was reserved too much. */
 void rf_matrix_trim(RfMatrix *matrix);
 
-/* ---- labels.c: label texts to classes --------------------------------------------------------------------
- */
+/* ---- labels.c: label texts to classes -------------------------------------------------------- */
 
 typedef struct RfLabels {
   int32_t *ids; /* one per row: index into texts */
@@ -137,37 +110,7 @@ bool rf_labels_all_numbers(char *const *texts, rf_index count);
 /* y from class_of: two classes give -1, +1; one class +1 unless it is a number <= 0; more classes no y. */
 RfStatus rf_dataset_set_signs(RfContext *context, RfDataset *dataset);
 
-/* ---- array.c: arrays of plain numbers or texts from binary files
- * ------------------------------------------- */
-
-#define RF_ARRAY_DIMENSIONS 8
-
-typedef enum RfItemKind {
-  RF_ITEM_BOOL,
-  RF_ITEM_SIGNED,
-  RF_ITEM_UNSIGNED,
-  RF_ITEM_FLOAT,
-  RF_ITEM_BFLOAT, /* upper half of a 32-bit float */
-  RF_ITEM_BYTES,  /* fixed-size byte text */
-  RF_ITEM_UNICODE /* fixed-size text of 32-bit code points */
-} RfItemKind;
-
-typedef struct RfItemType {
-  RfItemKind kind;
-  int size; /* bytes of one item */
-  bool big_endian;
-} RfItemType;
-
-typedef struct RfArray {
-  int dimensions;
-  rf_index shape[RF_ARRAY_DIMENSIONS];
-  rf_index count;
-  double *values; /* count numbers in C order, or NULL for texts */
-  char *texts;    /* count zero-terminated texts of text_size bytes each, or NULL */
-  rf_index text_size;
-  int64_t offset; /* of the first item in its file, for messages */
-  int item_size;
-} RfArray;
+/* ---- array.c: arrays of plain numbers or texts from binary files ----------------------------- */
 
 /* Reads `count` items (shape is set) into values or texts. column_major: two dimensions, first index fastest.
  */
@@ -175,18 +118,13 @@ RfStatus rf_array_read_items(RfContext *context, RfArray *array, RfStream *strea
                              bool column_major, int64_t memory_limit);
 /* Refuses bytes behind the last item. */
 RfStatus rf_array_expect_end(RfContext *context, RfStream *stream);
-void rf_array_free(RfArray *array);
 /* Moves X (n x d, more dimensions are flattened) and labels y (n) into a dataset; *_name are for messages. */
 RfStatus rf_array_to_dataset(RfContext *context, RfDataset *dataset, RfArray *X, const char *X_name,
                              RfArray *y, const char *y_name);
-/* Converts one item in memory; the type is numeric. */
-double rf_item_value(const unsigned char *item, RfItemType type);
-
 RfStatus rf_npy_read(RfContext *context, RfArray *array, RfStream *stream, int64_t memory_limit);
 RfStatus rf_idx_read(RfContext *context, RfArray *array, RfStream *stream, int64_t memory_limit);
 
-/* ---- zip.c: members of a zip archive
- * ----------------------------------------------------------------------- */
+/* ---- zip.c: members of a zip archive --------------------------------------------------------- */
 
 typedef struct RfZip {
   const char *name;
@@ -205,8 +143,7 @@ void rf_zip_close(RfZip *zip);
 RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, const char *name,
                          int64_t memory_limit, bool *found);
 
-/* ---- formats: each fills a dataset (X, labels) from a stream ----------------------------------------------
- */
+/* ---- formats: each fills a dataset (X, labels) from a stream --------------------------------- */
 
 RfStatus rf_csv_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
 RfStatus rf_libsvm_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source);
@@ -219,8 +156,7 @@ RfStatus rf_array_pair_read(RfContext *context, RfDataset *dataset, RfStream *st
 /* By the ending, .gz left aside; RF_FORMAT_AUTO when it is none of ours. */
 RfDataFormat rf_data_format_of_path(const char *path);
 
-/* ---- sink.c: files that appear whole or not at all
- * ------------------------------------------------------------ */
+/* ---- sink.c: files that appear whole or not at all ------------------------------------------- */
 
 typedef struct RfSink {
   const char *path;
@@ -238,8 +174,7 @@ void rf_sink_text(RfSink *sink, const char *text);
 /* With status RF_OK completes the file, else removes it; returns the first failure. */
 RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status);
 
-/* ---- save_*.c
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- save_*.c -------------------------------------------------------------------------------- */
 
 RfStatus rf_save_csv(RfContext *context, RfSink *sink, const RfDataset *dataset, char separator);
 RfStatus rf_save_libsvm(RfContext *context, RfSink *sink, const RfDataset *dataset);
@@ -248,24 +183,9 @@ RfStatus rf_save_npz_dataset(RfContext *context, RfSink *sink, const RfDataset *
 bool rf_save_names_keep_signs(const RfDataset *dataset);
 const char *rf_save_label(const RfDataset *dataset, rf_index i, bool names);
 
-#define RF_NPZ_MEMBERS 8
-
-typedef struct RfNpzMember {
-  const char *name; /* without .npy */
-  char type[32];    /* '<f8', ... */
-  int dimensions;
-  rf_index shape[2];
-  const void *items;
-  size_t bytes;
-} RfNpzMember;
-
 /* Up to RF_NPZ_MEMBERS arrays. */
 void rf_save_npz(RfSink *sink, const RfNpzMember *members, int count);
-/* The type of doubles in this machine's order. */
-const char *rf_npz_double_type(void);
-
-/* ---- transform.c
- * --------------------------------------------------------------------------------------------- */
+/* ---- transform.c ----------------------------------------------------------------------------- */
 
 RfStatus rf_data_transform(RfContext *context, RfDataset *dataset, const RfDataSource *source);
 

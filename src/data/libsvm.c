@@ -27,8 +27,7 @@ typedef struct SvmReader {
 
 static inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* ---- first sweep
- * -------------------------------------------------------------------------------------------- */
+/* ---- first sweep ----------------------------------------------------------------------------- */
 
 typedef struct Sweep {
   rf_index rows, width;
@@ -101,8 +100,7 @@ static RfStatus first_sweep(SvmReader *reader, const RfStream *stream) {
   return rf_matrix_check(reader->context, &reader->matrix, reader->name, sweep.rows, sweep.width);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static RfStatus fail_text(const SvmReader *reader, const char *line, const char *at, const char *limit,
                           const char *what) {
@@ -201,8 +199,7 @@ static RfStatus read_line(SvmReader *reader, const char *line, const char *limit
   return status ? status : store_row(reader);
 }
 
-/* ---- the file
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static RfStatus read_lines(SvmReader *reader) {
   const char *line, *limit;

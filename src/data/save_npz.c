@@ -122,8 +122,7 @@ const char *rf_npz_double_type(void) {
   return *(const unsigned char *)&probe == 1 ? "<f8" : ">f8";
 }
 
-/* ---- labels
- * --------------------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 /* One code point of UTF-8 at *text; a byte that is none stands for itself. */
 static uint32_t take_code(const char **text) {

@@ -12,8 +12,7 @@
 
 #define PACKED_SIZE 65536
 
-/* ---- messages -------------------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 const char *rf_shown(char out[RF_SHOWN_SIZE], const char *text, size_t length) {
   size_t room = RF_SHOWN_SIZE - 4, used = length < room ? length : room;
@@ -61,8 +60,7 @@ static RfStatus fail_system(RfContext *context, const char *name, const char *wh
   return rf_fail(context, RF_ERR_IO, "%s: %s", shown, what);
 }
 
-/* ---- raw bytes
- * --------------------------------------------------------------------------------------------- */
+/* ---- raw bytes ------------------------------------------------------------------------------- */
 
 static RfStatus read_raw(RfContext *context, RfStream *stream, unsigned char *out, size_t want, size_t *got) {
   *got = 0;
@@ -143,8 +141,7 @@ RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t 
   return status;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static RfStatus start_inflater(RfContext *context, RfStream *stream, int window_bits) {
   z_stream *z = (z_stream *)rf_alloc(1, sizeof *z);

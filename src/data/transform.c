@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- rows
- * -------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void move_row(RfDataset *dataset, rf_index to, rf_index from) {
   if (to == from) return;
@@ -44,8 +43,7 @@ static RfStatus drop_empty_classes(RfContext *context, RfDataset *dataset) {
   return before > 2 && kept <= 2 ? rf_dataset_set_signs(context, dataset) : RF_OK;
 }
 
-/* ---- classes
- * ------------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 /* Class with this name: the same text, or the same number. -1 when there is none. */
 static rf_index find_class(const RfDataset *dataset, const char *text, size_t length) {
@@ -104,8 +102,7 @@ static RfStatus keep_classes(RfContext *context, RfDataset *dataset, const char 
   return rf_dataset_set_signs(context, dataset);
 }
 
-/* ---- order and number of rows
- * ---------------------------------------------------------------------------------- */
+/* ---- order and number of rows ---------------------------------------------------------------- */
 
 static void swap_rows(RfDataset *dataset, rf_index i, rf_index j) {
   double *a = dataset->X + i * dataset->d, *b = dataset->X + j * dataset->d;
@@ -137,8 +134,7 @@ static RfStatus limit_rows(RfContext *context, RfDataset *dataset, rf_index limi
   return drop_empty_classes(context, dataset);
 }
 
-/* ---- values
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static RfStatus divide_values(RfContext *context, RfDataset *dataset, double divisor) {
   if (!isfinite(divisor) || divisor == 0) {

@@ -46,8 +46,7 @@ static RfStatus read_at(RfContext *context, const RfZip *zip, void *out, int64_t
   return RF_OK;
 }
 
-/* ---- directory
- * ------------------------------------------------------------------------------------------------- */
+/* ---- directory ------------------------------------------------------------------------------- */
 
 /* Offset and size of the central directory, from the end record in `end` (the last `size` bytes of the
  * archive). */
@@ -156,8 +155,7 @@ static RfStatus find_entry(RfContext *context, const RfZip *zip, const char *nam
                                   : rf_fail_offset(context, zip->name, zip->size, "damaged zip directory");
 }
 
-/* ---- members
- * --------------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 static RfStatus open_entry(RfContext *context, RfStream *stream, const RfZip *zip, const ZipEntry *entry) {
   unsigned char local[LOCAL_SIZE];
@@ -185,7 +183,7 @@ static RfStatus open_entry(RfContext *context, RfStream *stream, const RfZip *zi
 
 RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, const char *name,
                          int64_t memory_limit, bool *found) {
-  char member[64];
+  char member[160];
   ZipEntry entry;
   RfStream stream = {.fd = -1};
   memset(array, 0, sizeof *array);
@@ -207,8 +205,7 @@ RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, c
   return status;
 }
 
-/* ---- datasets
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- datasets -------------------------------------------------------------------------------- */
 
 RfStatus rf_npz_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source) {
   RfZip zip;

@@ -24,10 +24,9 @@ static NetFormat format_of_path(const char *path) {
 }
 
 /* A zip archive, a JSON object behind eight bytes of length, or a JSON object. */
-static NetFormat format_of_bytes(const RfStream *stream) {
-  const unsigned char *head = stream->head;
-  if (stream->head_size >= 4 && memcmp(head, "PK\3\4", 4) == 0) return NET_NPZ;
-  if (stream->head_size >= 9 && head[8] == '{' && head[7] == 0) return NET_SAFETENSORS;
+static NetFormat format_of_bytes(const RfNetBytes *file) {
+  if (file->size >= 4 && memcmp(file->bytes, "PK\3\4", 4) == 0) return NET_NPZ;
+  if (file->size >= 9 && file->bytes[8] == '{' && file->bytes[7] == 0) return NET_SAFETENSORS;
   return NET_JSON;
 }
 
@@ -74,29 +73,33 @@ RfStatus rf_net_from_arrays(RfContext *context, RfNet *net, const char *name, co
   return RF_OK;
 }
 
-static RfStatus read_stream(RfContext *context, RfNet *net, bool *leak_stated, RfStream *stream,
-                            const char *path, const char *map) {
+RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name, const char *map,
+                      const void *bytes, size_t size) {
   RfNetNames names;
+  RfNetBytes file = {name, bytes, size};
+  memset(net, 0, sizeof *net);
+  *leak_stated = false;
   RfStatus status = rf_net_names(context, &names, map);
   if (status) return status;
-  NetFormat format = format_of_path(path);
-  if (format == NET_UNKNOWN) format = format_of_bytes(stream);
+  NetFormat format = format_of_path(name);
+  if (format == NET_UNKNOWN) format = format_of_bytes(&file);
   switch (format) {
-  case NET_NPZ: return rf_net_read_npz(context, net, leak_stated, stream, &names);
-  case NET_SAFETENSORS: return rf_net_read_safetensors(context, net, leak_stated, stream, &names);
-  default: return rf_net_read_json(context, net, leak_stated, stream, &names);
+  case NET_NPZ: return rf_net_read_npz(context, net, leak_stated, &file, &names);
+  case NET_SAFETENSORS: return rf_net_read_safetensors(context, net, leak_stated, &file, &names);
+  default: return rf_net_read_json(context, net, leak_stated, &file, &names);
   }
 }
 
 RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
                             const char *map) {
-  RfStream stream;
+  unsigned char *bytes;
+  size_t size;
   memset(net, 0, sizeof *net);
   *leak_stated = false;
   if (!path || !*path) return rf_fail(context, RF_ERR_USAGE, "expected a network file");
-  RfStatus status = rf_stream_open(context, &stream, path);
-  if (!status) status = read_stream(context, net, leak_stated, &stream, path, map);
-  rf_stream_close(&stream);
+  RfStatus status = rf_data_read_file(context, &bytes, &size, path);
+  if (!status) status = rf_net_parse(context, net, leak_stated, path, map, bytes, size);
+  rf_free(bytes);
   return status;
 }
 
@@ -105,47 +108,62 @@ RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const cha
   return rf_net_load_stated(context, net, &leak_stated, path, map);
 }
 
-RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name, const char *map,
-                      const void *bytes, size_t size) {
-  RfStream stream;
-  memset(net, 0, sizeof *net);
-  *leak_stated = false;
-  RfStatus status = rf_stream_open_memory(context, &stream, name, bytes, size);
-  if (!status) status = read_stream(context, net, leak_stated, &stream, name, map);
-  rf_stream_close(&stream);
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A text that grows; after a failed allocation it stays as it is and says so. */
+typedef struct NetText {
+  char *text;
+  size_t used, capacity;
+  bool failed;
+} NetText;
+
+static void add_text(NetText *out, const char *text) {
+  size_t length = strlen(text);
+  if (out->used + length > out->capacity && !out->failed) {
+    size_t capacity = 2 * out->capacity + length + 1024;
+    char *larger = (char *)rf_resize(out->text, (rf_index)capacity, 1);
+    if (larger)
+      out->text = larger, out->capacity = capacity;
+    else
+      out->failed = true;
+  }
+  if (out->failed) return;
+  memcpy(out->text + out->used, text, length);
+  out->used += length;
+}
+
+static void add_numbers(NetText *out, const double *values, rf_index count) {
+  char text[RF_NUMBER_SIZE];
+  add_text(out, "[");
+  for (rf_index k = 0; k < count; k++) {
+    rf_number_format(text, values[k]);
+    if (k > 0) add_text(out, ", ");
+    add_text(out, text);
+  }
+  add_text(out, "]");
+}
+
+static RfStatus save_json(RfContext *context, const RfNet *net, const char *path) {
+  char text[RF_NUMBER_SIZE];
+  NetText out = {0};
+  rf_number_format(text, net->leak);
+  add_text(&out, "{\"leak\": ");
+  add_text(&out, text);
+  add_text(&out, ",\n \"a\": ");
+  add_numbers(&out, net->a, net->m);
+  add_text(&out, ",\n \"W\": [");
+  for (rf_index k = 0; k < net->m; k++) {
+    if (k > 0) add_text(&out, ",\n  ");
+    add_numbers(&out, net->W + k * net->d, net->d);
+  }
+  add_text(&out, "]}\n");
+  RfStatus status = out.failed ? rf_fail(context, RF_ERR_MEMORY, "out of memory for %.200s", path)
+                               : rf_data_write_file(context, path, out.text, out.used);
+  rf_free(out.text);
   return status;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------ */
-
-static void write_numbers(RfSink *sink, const double *values, rf_index count) {
-  char text[RF_NUMBER_SIZE];
-  rf_sink_text(sink, "[");
-  for (rf_index k = 0; k < count; k++) {
-    rf_number_format(text, values[k]);
-    if (k > 0) rf_sink_text(sink, ", ");
-    rf_sink_text(sink, text);
-  }
-  rf_sink_text(sink, "]");
-}
-
-static void save_json(RfSink *sink, const RfNet *net) {
-  char text[RF_NUMBER_SIZE];
-  rf_number_format(text, net->leak);
-  rf_sink_text(sink, "{\"leak\": ");
-  rf_sink_text(sink, text);
-  rf_sink_text(sink, ",\n \"a\": ");
-  write_numbers(sink, net->a, net->m);
-  rf_sink_text(sink, ",\n \"W\": [");
-  for (rf_index k = 0; k < net->m; k++) {
-    if (k > 0) rf_sink_text(sink, ",\n  ");
-    write_numbers(sink, net->W + k * net->d, net->d);
-  }
-  rf_sink_text(sink, "]}\n");
-}
-
-static void save_npz(RfSink *sink, const RfNet *net) {
+static RfStatus save_npz(RfContext *context, const RfNet *net, const char *path) {
   RfNpzMember members[3] = {
       {.name = "W", .dimensions = 2, .shape = {net->m, net->d}, .items = net->W},
       {.name = "a", .dimensions = 1, .shape = {net->m, 0}, .items = net->a},
@@ -156,22 +174,14 @@ static void save_npz(RfSink *sink, const RfNet *net) {
     memcpy(members[k].type, rf_npz_double_type(), strlen(rf_npz_double_type()) + 1);
     members[k].bytes = (size_t)counts[k] * sizeof(double);
   }
-  rf_save_npz(sink, members, 3);
+  return rf_data_npz_write(context, path, members, 3);
 }
 
 RfStatus rf_net_save(RfContext *context, const RfNet *net, const char *path) {
-  RfSink sink;
   NetFormat format = format_of_path(path);
   size_t length = strlen(path);
-  if (format == NET_UNKNOWN || format == NET_SAFETENSORS ||
-      (length > 3 && strcasecmp(path + length - 3, ".gz") == 0)) {
-    return rf_fail(context, RF_ERR_USAGE, "%.200s: expected an ending .npz or .json", path);
-  }
-  RfStatus status = rf_sink_open(context, &sink, path);
-  if (status) return status;
-  if (format == NET_NPZ)
-    save_npz(&sink, net);
-  else
-    save_json(&sink, net);
-  return rf_sink_close(context, &sink, RF_OK);
+  bool packed = length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+  if (format == NET_NPZ && !packed) return save_npz(context, net, path);
+  if (format == NET_JSON && !packed) return save_json(context, net, path);
+  return rf_fail(context, RF_ERR_USAGE, "%.200s: expected an ending .npz or .json", path);
 }

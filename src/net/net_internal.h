@@ -2,8 +2,8 @@
 #ifndef RF_NET_INTERNAL_H
 #define RF_NET_INTERNAL_H
 
+#include "reluflow/data.h"
 #include "reluflow/net.h"
-#include "data/data_internal.h"
 
 /* Names of the arrays in the file, from --map or the defaults. */
 typedef struct RfNetNames {
@@ -13,12 +13,19 @@ typedef struct RfNetNames {
 
 RfStatus rf_net_names(RfContext *context, RfNetNames *names, const char *map);
 
-/* Each fills a network from a stream; *leak_stated is false on entry. */
-RfStatus rf_net_read_json(RfContext *context, RfNet *net, bool *leak_stated, RfStream *stream,
+/* A file in memory. */
+typedef struct RfNetBytes {
+  const char *name; /* for messages */
+  const unsigned char *bytes;
+  size_t size;
+} RfNetBytes;
+
+/* Each fills a network from the bytes of a file; *leak_stated is false on entry. */
+RfStatus rf_net_read_json(RfContext *context, RfNet *net, bool *leak_stated, const RfNetBytes *file,
                           const RfNetNames *names);
-RfStatus rf_net_read_npz(RfContext *context, RfNet *net, bool *leak_stated, RfStream *stream,
+RfStatus rf_net_read_npz(RfContext *context, RfNet *net, bool *leak_stated, const RfNetBytes *file,
                          const RfNetNames *names);
-RfStatus rf_net_read_safetensors(RfContext *context, RfNet *net, bool *leak_stated, RfStream *stream,
+RfStatus rf_net_read_safetensors(RfContext *context, RfNet *net, bool *leak_stated, const RfNetBytes *file,
                                  const RfNetNames *names);
 /* A network from W (m x d) and a (m), copied, with a check of every number; `name` is for messages. */
 RfStatus rf_net_from_arrays(RfContext *context, RfNet *net, const char *name, const double *W,

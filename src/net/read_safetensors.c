@@ -29,8 +29,7 @@ static RfStatus fail_tensor(const TensorFile *file, const char *tensor, const ch
   return rf_fail_offset(file->context, file->name, 8, "tensor '%s': %s", shown, what);
 }
 
-/* ---- one tensor
- * ----------------------------------------------------------------------------------------------- */
+/* ---- one tensor ------------------------------------------------------------------------------ */
 
 static bool take_type(RfItemType *type, const char *name) {
   static const struct {
@@ -97,8 +96,7 @@ static bool is_zero(const Tensor *tensor) {
   return true;
 }
 
-/* ---- which tensors
- * ---------------------------------------------------------------------------------------------- */
+/* ---- which tensors --------------------------------------------------------------------------- */
 
 /* Biases must be zero; the other tensors, at most two of them, go to found[]. */
 static RfStatus sort_tensors(const TensorFile *file, Tensor found[2], int *count, const RfNetNames *names) {
@@ -149,8 +147,7 @@ static RfStatus choose(const TensorFile *file, Tensor *W, Tensor *a, const RfNet
   return RF_OK;
 }
 
-/* ---- the file
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static RfStatus open_header(TensorFile *file, const unsigned char *bytes, size_t size) {
   uint64_t length = 0;
@@ -200,17 +197,11 @@ static RfStatus take_net(const TensorFile *file, RfNet *net, bool *leak_stated, 
   return status;
 }
 
-RfStatus rf_net_read_safetensors(RfContext *context, RfNet *net, bool *leak_stated, RfStream *stream,
+RfStatus rf_net_read_safetensors(RfContext *context, RfNet *net, bool *leak_stated, const RfNetBytes *file,
                                  const RfNetNames *names) {
-  TensorFile file = {.context = context, .name = stream->name};
-  unsigned char *bytes = NULL;
-  size_t size;
-  RfDataSource defaults;
-  rf_data_source_init(&defaults);
-  RfStatus status = rf_stream_slurp(context, stream, &bytes, &size, rf_data_memory_limit(&defaults));
-  if (!status) status = open_header(&file, bytes, size);
-  if (!status) status = take_net(&file, net, leak_stated, names);
-  json_decref(file.header);
-  rf_free(bytes);
+  TensorFile tensors = {.context = context, .name = file->name};
+  RfStatus status = open_header(&tensors, file->bytes, file->size);
+  if (!status) status = take_net(&tensors, net, leak_stated, names);
+  json_decref(tensors.header);
   return status;
 }
