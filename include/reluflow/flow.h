@@ -169,12 +169,13 @@ RF_API RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const Rf
 RF_API RfStatus rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
 /* Unit directions (w,a) of chosen neurons at chosen times on those paths: count x n_times rows of d+1. */
 RF_API RfStatus rf_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
-                                const rf_index *neurons, rf_index count, const double *times, rf_index n_times);
-/* A time up to which every |f(x_i)| at scale eps stays below `tolerance`, so that the weights c are constant to that
- * relative accuracy: |a_k||w_k| <= eps^2 |(w_k,a_k)(0)|^2/2 e^{2 G t} with the largest final G (balanced neurons, whose
- * rate only grows), or with sum |c_i||x_i| for unbalanced ones. */
-RF_API double rf_align_valid_until(const RfAlignment *alignment, const RfFlowProblem *problem, double tolerance);
-
+                                const rf_index *neurons, rf_index count, const double *times,
+                                rf_index n_times);
+/* A time up to which every |f(x_i)| at scale eps stays below `tolerance`, so that the weights c are constant
+ * to that relative accuracy: |a_k||w_k| <= eps^2 |(w_k,a_k)(0)|^2/2 e^{2 G t} with the largest final G
+ * (balanced neurons, whose rate only grows), or with sum |c_i||x_i| for unbalanced ones. */
+RF_API double rf_align_valid_until(const RfAlignment *alignment, const RfFlowProblem *problem,
+                                   double tolerance);
 
 /* ---- results
  * ------------------------------------------------------------------------------------------------ */
@@ -219,7 +220,9 @@ RF_API const char *rf_flow_outcome_name(RfFlowOutcome outcome);
 typedef struct RfFlowLimit {
   RfFlowOutcome outcome;
   char why[160]; /* one line, "" when converged */
-  RfNet net;     /* |theta| = 1, the caller's neuron order and signs */
+  /* |theta| = 1, the caller's neuron order and signs; with a frozen second layer |W| = 1, a at its size, and
+   * margin = min y f(x) of that network */
+  RfNet net;
   double margin;
   double *margins; /* n, divided by their minimum (NaN when the minimum is not positive) */
   rf_index n_support, *support;

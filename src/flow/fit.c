@@ -19,7 +19,7 @@ double rf_run_small_rho(const RfRun *run) {
 static double restlessness(const RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
-  double worst = 0, small = rf_run_small_rho(run) - 1;
+  double worst = 0, small = run->problem->freeze_second ? -INFINITY : rf_run_small_rho(run) - 1;
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
     worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
@@ -152,9 +152,13 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
   double falling = rf_run_dissipation(run, system->y), waited = fmax(1, system->tau - run->phase.tau_event);
   run->fresh = false;
-  if (falling > 1e-13 && falling * waited > 1e-7)
-    return RF_OK; /* what is left to fall is about falling * waited */
-  if (restlessness(run) > 1e-6) return RF_OK;
+  if (run->problem
+          ->freeze_second) { /* its clock has no natural unit: only products with the time waited count */
+    if (waited < 100 || falling * waited > 1e-9 || restlessness(run) * waited > 1e-2) return RF_OK;
+  } else { /* what is left to fall is about falling * waited */
+    if (falling > 1e-13 && falling * waited > 1e-7) return RF_OK;
+    if (restlessness(run) > 1e-6) return RF_OK;
+  }
   bool escaped;
   RfStatus status = leave_saddle(run, &escaped);
   *over = !escaped;

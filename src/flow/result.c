@@ -81,16 +81,19 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
   const double *rho = system->y + units * (d + 1), *a = system->y + units * d;
   for (rf_index u = 0; u < units; u++)
     if (polish->group_of[u] >= 0) top = fmax(top, rho[u]);
-  for (rf_index u = 0; u < units; u++)
-    if (polish->group_of[u] >= 0) total[polish->group_of[u]] += exp(2 * (rho[u] - top));
+  for (rf_index k = 0; k < m; k++) { /* over neurons, so that rounding of huge log-norms drops out */
+    rf_index u = system->unit_of[k];
+    if (u >= 0 && polish->group_of[u] >= 0)
+      total[polish->group_of[u]] += exp(2 * (rho[u] + system->offset[k] - top));
+  }
   for (rf_index k = 0; k < m; k++) {
     rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
     if (g < 0) continue;
     const double *beta = polish->beta + g * d;
     double length = rf_la_norm(beta, d), split, size_w, size_a;
-    if (run->problem->freeze_second) { /* only W grows: a is 0 in the limit direction */
-      size_w = a[u] / polish->groups[g].weight * (a[u] > 0 ? 1 : -1);
-      size_a = 0;
+    if (run->problem->freeze_second) { /* w_k = a_k sum lambda y s x; a keeps its size */
+      size_w = fabs(a[u]) / polish->groups[g].weight;
+      size_a = a[u];
     } else {
       split = exp(rho[u] + system->offset[k] - top) / sqrt(total[g]);
       size_w = split / sqrt(length);
@@ -99,9 +102,10 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
     for (rf_index j = 0; j < d; j++) net->W[k * d + j] = system->flip[k] * size_w * beta[j];
     net->a[k] = system->flip[k] * size_a;
   }
-  double norm = sqrt(rf_net_norm2(net));
+  bool frozen = run->problem->freeze_second;
+  double norm = frozen ? rf_la_norm(net->W, m * d) : sqrt(rf_net_norm2(net));
   for (rf_index j = 0; j < m * d && norm > 0; j++) net->W[j] /= norm;
-  for (rf_index k = 0; k < m && norm > 0; k++) net->a[k] /= norm;
+  for (rf_index k = 0; k < m && norm > 0 && !frozen; k++) net->a[k] /= norm;
   rf_free(total);
   return RF_OK;
 }
@@ -170,6 +174,7 @@ static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
       rf_net_margin(run->context, &limit->margin, limit->margins, &limit->net, problem->X, problem->y, n);
   double least = INFINITY;
   for (rf_index i = 0; i < n && !status; i++) least = fmin(least, limit->margins[i]);
+  if (problem->freeze_second) limit->margin = least;
   for (rf_index i = 0; i < n && !status; i++) {
     limit->margins[i] = least > 0 ? limit->margins[i] / least : NAN;
     if (limit->margins[i] <= 1 + run->context->tol.tight) limit->support[limit->n_support++] = i;
