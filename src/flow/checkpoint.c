@@ -93,6 +93,9 @@ static void walk_run(Tape *tape, RfRun *run) {
   put(tape, &run->tol_implicit);
   put_int(tape, &run->stuck);
   put_int(tape, &run->grace);
+  put_int(tape, &run->repeats);
+  put_index(tape, &run->last_unit);
+  put_index(tape, &run->last_sample);
   put_index(tape, &run->steps_explicit);
   put_index(tape, &run->steps_implicit);
   put_index(tape, &run->since_event);

@@ -186,7 +186,7 @@ double rf_events_locate(RfRun *run, double h) {
     earliest = fmin(earliest, run->hits[j].at);
   }
   rf_index kept = 0;
-  double tie = 1e-12 * fmax(1, fabs(system->tau)) / h;
+  double tie = 1e-11;
   for (rf_index j = 0; j < run->n_hits; j++)
     if (run->hits[j].at <= earliest + tie && run->hits[j].at <= 1) run->hits[kept++] = run->hits[j];
   run->n_hits = kept;
@@ -344,6 +344,7 @@ static RfStatus hold(RfRun *run, Corner *corner, rf_index from, rf_index to) {
     if (run->hits[j].kind == RF_HIT_PLANE) system->sigma[k * n + run->hits[j].sample] = 0;
   corner->sides.count = 1;
   run->grace = 12;
+  run->repeats = 0;
   return rf_system_refresh_unit(system, k);
 }
 
@@ -390,7 +391,8 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     corner->sides.count = 1;
     status = rf_system_refresh_unit(system, k);
   }
-  if (!status && run->stuck >= 6 && !system->dead[k]) status = hold(run, corner, from, to);
+  if (!status && (run->stuck >= 6 || (run->at_infinity && run->repeats >= 32)) && !system->dead[k])
+    status = hold(run, corner, from, to);
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
     RfEventKind kind = hit->kind != RF_HIT_PLANE ? RF_EVENT_RELEASE : RF_EVENT_CROSS;

@@ -194,8 +194,10 @@ typedef struct RfRun {
   bool recording; /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
-  bool branched;    /* a branching point was met */
-  int stuck;        /* events in a row without progress */
+  bool branched; /* a branching point was met */
+  int stuck;     /* events in a row without progress */
+  int repeats;   /* events in short succession, implicit steps; the same one again counts four */
+  rf_index last_unit, last_sample;
   int grace;        /* steps left during which the slopes of slides are not checked */
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;

@@ -110,7 +110,8 @@ static void book_time(RfSystem *system, double h) {
 
 static double next_step(double h, double error, double order, double shrink, double grow) {
   double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
-  return h * fmin(grow, fmax(shrink, factor));
+  return fmin(1e12,
+              h * fmin(grow, fmax(shrink, factor))); /* at rest the error is zero and h would overflow */
 }
 
 double rf_run_log_add(double a, double b) { return log_add(a, b); }
@@ -129,7 +130,7 @@ static RfStatus step_explicit(RfRun *run) {
     error = rf_explicit_try(method, system, h, run->tol);
     if (error <= 1) break;
     h = next_step(h, error, 8, 0.2, 1);
-    if (!(h > 1e-15 * fmax(1, fabs(system->tau)))) return no_step(run);
+    if (!(h > 1e-16)) return no_step(run);
   }
   rf_explicit_end(method, system);
   memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
@@ -142,7 +143,7 @@ static RfStatus step_explicit(RfRun *run) {
     rf_explicit_at(method, system->y, at, size);
     book_time(system, at * h);
     run->step_taken = at * h;
-    run->stuck = at * h > 1e-12 * fmax(1, fabs(system->tau)) ? 0 : run->stuck + 1;
+    run->stuck = at * h > 1e-13 ? 0 : run->stuck + 1;
     run->fresh = false;
     run->since_event = 0;
     run->stiff_count = 0;
@@ -282,7 +283,7 @@ static RfStatus step_implicit(RfRun *run) {
     if (status) return status;
     if (error <= 1) break;
     h = next_step(h, error, 4, 0.2, 1);
-    if (!(h > 1e-15 * fmax(1e-3, fabs(system->tau)))) return no_step(run);
+    if (!(h > 1e-19)) return no_step(run);
   }
   run->h = next_step(h, error, 4, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
@@ -310,8 +311,11 @@ static RfStatus step_implicit(RfRun *run) {
     run->stuck = 0;
     return RF_OK;
   }
+  bool again = run->hits[0].unit == run->last_unit && run->hits[0].sample == run->last_sample;
+  run->repeats = run->since_event < 4 ? run->repeats + (again ? 4 : 1) : 0;
+  run->last_unit = run->hits[0].unit, run->last_sample = run->hits[0].sample;
   run->since_event = 0;
-  run->stuck = h > 1e-12 * fmax(1e-3, fabs(system->tau)) ? 0 : run->stuck + 1;
+  run->stuck = h > 1e-15 ? 0 : run->stuck + 1;
   run->step_events++;
   return rf_events_apply(run);
 }
