@@ -14,6 +14,15 @@
 extern "C" {
 #endif
 
+typedef enum RfVerdict {
+  RF_VERDICT_UNKNOWN = 0,
+  RF_VERDICT_OPTIMUM = 1,
+  RF_VERDICT_NOT_OPTIMUM = 2
+} RfVerdict;
+
+/* "optimum", "not-optimum", "unknown". */
+RF_API const char *rf_verdict_text(RfVerdict verdict);
+
 /* A neuron whose input of a sample is zero within tol.kink: its slope there may be anything in [leak, 1]. */
 typedef struct RfKink {
   rf_index neuron, sample;
@@ -83,22 +92,33 @@ typedef struct RfLayerVerdict {
   double norm2; /* |u^(l)|^2 at min margin 1 */
   double best;  /* its minimum */
   double gap;   /* (norm2 - best) / norm2: 0 is optimal */
+  /* Of the layer's own problem: global for a linear network and for the last layer, local for ReLU where
+   * every hidden input from this layer on is away from its kink (VSS Theorem 5.4), else unknown. */
+  RfVerdict verdict;
 } RfLayerVerdict;
 
 /* verdicts: one per layer. RF_NOT_SEPARABLE when some y_i f(x_i) <= 0. */
 RF_API RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, const RfLayeredNet *net,
                                       const double *X, const double *y, rf_index n);
 
+/* A layered network as a whole. */
+typedef struct RfLayeredCertificate {
+  RfLayeredKkt kkt;
+  rf_index n_layers;
+  RfLayerVerdict *layers; /* NULL when the network does not separate the data */
+  RfVerdict local, global;
+  const char *local_why, *global_why; /* sentences */
+  double lower; /* certified lower bound of the objective where the theory gives one (linear, fully connected:
+                   D/2 margin^{-2/D}); NaN otherwise */
+  double gap;   /* (objective - lower) / objective; NaN without a bound */
+} RfLayeredCertificate;
+
+RF_API void rf_layered_certificate_free(RfLayeredCertificate *certificate);
+/* RF_OK (whatever the verdicts), RF_NOT_SEPARABLE, or a failure; residual networks are refused. */
+RF_API RfStatus rf_certify_layered(RfContext *context, RfLayeredCertificate *certificate,
+                                   const RfLayeredNet *net, const double *X, const double *y, rf_index n);
+
 /* ---- verdicts ---------------------------------------------------------------------------------------- */
-
-typedef enum RfVerdict {
-  RF_VERDICT_UNKNOWN = 0,
-  RF_VERDICT_OPTIMUM = 1,
-  RF_VERDICT_NOT_OPTIMUM = 2
-} RfVerdict;
-
-/* "optimum", "not-optimum", "unknown". */
-RF_API const char *rf_verdict_text(RfVerdict verdict);
 
 typedef struct RfCertifySettings {
   bool global;              /* compare with the global optimum */

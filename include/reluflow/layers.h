@@ -78,6 +78,28 @@ RF_API double *rf_layers_weights(const RfLayeredNet *net, rf_index layer);
 /* The matrix entry (o,i) of a layer as an index into theta, -1 for a structural zero. */
 RF_API rf_index rf_layers_entry(const RfLayeredNet *net, rf_index layer, rf_index o, rf_index i);
 
+/* "dense", "diagonal", "conv", "shared". */
+RF_API const char *rf_layers_kind_name(RfLayerKind kind);
+/* The sizes that a file gives: [outputs, inputs], [size] or [out, in, kernel_h, kernel_w]; returns how many.
+ */
+RF_API rf_index rf_layers_shape(rf_index shape[4], const RfLayer *layer);
+/* Every weight uniform in +-spread/sqrt(fan-in), fan-in = inputs that one output of the layer reads. */
+RF_API void rf_layers_init_uniform(RfLayeredNet *net, RfRandom *random, double spread);
+
+/* ---- files -----------------------------------------------------------------------------------------------
+ */
+
+/* JSON, described in docs/data.md. *weighted is false when the file gives shapes only: then the weights are
+ * zero. Refusals name the member: "x.json: layers[1].weights: expected 6 finite numbers". */
+RF_API RfStatus rf_layers_parse(RfContext *context, RfLayeredNet *net, bool *weighted, const char *name,
+                                const void *bytes, size_t size);
+/* As rf_layers_parse, from a file. *layered is false, and net empty, when the file is not JSON with a member
+ * "layers" and without "W": then it may be one for rf_net_load. */
+RF_API RfStatus rf_layers_load(RfContext *context, RfLayeredNet *net, bool *layered, bool *weighted,
+                               const char *path);
+/* Beside, then renamed. Reading gives the same bits again. */
+RF_API RfStatus rf_layers_save(RfContext *context, const RfLayeredNet *net, const char *path);
+
 /* ---- evaluation
  * -------------------------------------------------------------------------------------------------- */
 

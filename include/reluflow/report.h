@@ -322,6 +322,13 @@ RF_API void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *opti
 RF_API void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *parts, rf_index count);
 RF_API void rf_text_optimum(RfText *page, const RfOptimum *optimum, const RfOptimumSettings *settings);
 
+/* ---- layered networks ---------------------------------------------------------------------------------- */
+
+/* Members activation, residual and layers: the form that rf_layers_load reads. */
+RF_API void rf_json_layered_net(RfJson *json, const RfLayeredNet *net);
+RF_API void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *certificate);
+RF_API void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *certificate, int width);
+
 /* ---- flow, shared by several commands -------------------------------------------------------------------
  */
 

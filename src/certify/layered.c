@@ -122,13 +122,41 @@ RfStatus rf_certify_layered_kkt(RfContext *context, RfLayeredKkt *kkt, const RfL
   return status;
 }
 
+/* nearest[l] = smallest |input| of a hidden unit of layer l or later over all samples, relative to the
+ * largest input of its layer; infinite for the last layer. Below tol.kink the layer's problem is not smooth
+ * here. */
+static RfStatus kink_distances(RfContext *context, double *nearest, const RfLayeredNet *net, const double *X,
+                               rf_index n) {
+  rf_index width = rf_layers_hidden(net), at = width;
+  double *hidden = RF_NEW(double, n *width), *out = RF_NEW(double, n);
+  RfStatus status = RF_OK;
+  if (!hidden || !out) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  if (!status) status = rf_layers_evaluate(context, out, hidden, net, X, n);
+  nearest[net->n_layers - 1] = INFINITY;
+  for (rf_index l = net->n_layers - 2; l >= 0 && !status; l--) {
+    double least = INFINITY, largest = 0;
+    at -= net->layers[l].outputs;
+    for (rf_index i = 0; i < n; i++)
+      for (rf_index k = 0; k < net->layers[l].outputs; k++) {
+        double size = fabs(hidden[i * width + at + k]);
+        least = fmin(least, size), largest = fmax(largest, size);
+      }
+    nearest[l] = fmin(nearest[l + 1], net->leak == 1 ? INFINITY : largest > 0 ? least / largest : 0);
+  }
+  rf_free(hidden);
+  rf_free(out);
+  return status;
+}
+
 RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, const RfLayeredNet *net,
                                const double *X, const double *y, rf_index n) {
   Scaled s;
   RfStatus status = scale(context, &s, net, X, y, n);
   rf_index P = net->n_parameters;
-  double *G = status ? NULL : RF_NEW(double, n *P);
-  if (!status && !G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  double *G = status ? NULL : RF_NEW(double, n *P), *nearest = RF_NEW(double, net->n_layers);
+  if (!status && (!G || !nearest))
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  if (!status) status = kink_distances(context, nearest, &s.net, X, n);
   for (rf_index l = 0; l < net->n_layers && !status; l++) {
     const RfLayer *layer = &net->layers[l];
     rf_index size = layer->parameters;
@@ -140,9 +168,79 @@ RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, con
     verdicts[l].norm2 = norm * norm;
     verdicts[l].best = status ? NAN : 1 / (best.margin * best.margin);
     verdicts[l].gap = (verdicts[l].norm2 - verdicts[l].best) / verdicts[l].norm2;
+    verdicts[l].verdict = nearest[l] <= context->tol.kink            ? RF_VERDICT_UNKNOWN
+                          : verdicts[l].gap <= 10 * context->tol.kkt ? RF_VERDICT_OPTIMUM
+                                                                     : RF_VERDICT_NOT_OPTIMUM;
     if (status >= 0) rf_linear_margin_free(&best);
   }
   rf_free(G);
+  rf_free(nearest);
   scaled_free(&s);
+  return status;
+}
+
+void rf_layered_certificate_free(RfLayeredCertificate *c) {
+  if (!c) return;
+  rf_layered_kkt_free(&c->kkt);
+  rf_free(c->layers);
+  memset(c, 0, sizeof *c);
+}
+
+/* Linear and fully connected: the network is x -> <u,x>, and D/2 |u|^{2/D} is the least |theta|^2/2 that
+ * gives u (VSS Theorem 3.1), so the optimum is D/2 margin^{-2/D}. */
+static RfStatus linear_bound(RfContext *context, RfLayeredCertificate *c, const RfLayeredNet *net,
+                             const double *X, const double *y, rf_index n) {
+  RfLinearMargin linear;
+  double D = (double)net->n_layers;
+  for (rf_index l = 0; l < net->n_layers; l++)
+    if (net->layers[l].kind != RF_LAYER_DENSE || net->leak != 1) return RF_OK;
+  RfStatus status = rf_margin_linear(context, &linear, X, y, n, rf_layers_inputs(net));
+  if (status < 0) return status;
+  if (!status) {
+    c->lower = D / 2 * pow(linear.margin, -2 / D);
+    c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;
+  }
+  rf_linear_margin_free(&linear);
+  return RF_OK;
+}
+
+static void judge(const RfContext *context, RfLayeredCertificate *c) {
+  c->local_why = "No layer refutes it; nothing is proved about moves of several layers at once.";
+  for (rf_index l = 0; l < c->n_layers; l++)
+    if (c->layers[l].verdict == RF_VERDICT_NOT_OPTIMUM) c->local = RF_VERDICT_NOT_OPTIMUM;
+  if (c->local == RF_VERDICT_NOT_OPTIMUM)
+    c->local_why = "A layer can be shortened by itself while every margin stays at least 1.";
+  c->global = c->local;
+  c->global_why = c->local == RF_VERDICT_NOT_OPTIMUM ? "It is not even a local optimum."
+                                                     : "No bound is known for networks of this kind.";
+  if (isnan(c->gap)) return;
+  if (c->gap <= 10 * context->tol.kkt) {
+    c->global = c->local = RF_VERDICT_OPTIMUM;
+    c->global_why = c->local_why =
+        "A linear, fully connected network that attains the bound given by the max-margin separator.";
+  } else {
+    c->global = RF_VERDICT_NOT_OPTIMUM;
+    c->global_why = "The max-margin separator needs smaller weights.";
+  }
+}
+
+RfStatus rf_certify_layered(RfContext *context, RfLayeredCertificate *c, const RfLayeredNet *net,
+                            const double *X, const double *y, rf_index n) {
+  memset(c, 0, sizeof *c);
+  c->lower = c->gap = NAN;
+  c->n_layers = net->n_layers;
+  c->local_why = c->global_why = "The network does not separate the data.";
+  RfStatus status = rf_certify_layered_kkt(context, &c->kkt, net, X, y, n);
+  if (status == RF_NOT_SEPARABLE) return status;
+  if (!status) {
+    c->layers = RF_NEW(RfLayerVerdict, net->n_layers);
+    if (!c->layers) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
+  }
+  if (!status) status = rf_certify_each_layer(context, c->layers, net, X, y, n);
+  if (!status) status = linear_bound(context, c, net, X, y, n);
+  if (!status)
+    judge(context, c);
+  else
+    rf_layered_certificate_free(c);
   return status;
 }

@@ -73,6 +73,56 @@ static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const 
   rf_certificate_page(&run->page, c, run->width);
 }
 
+/* A layered network: KKT figures, and every layer against its own problem. */
+static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNet *net) {
+  RfLayeredCertificate c = {0};
+  const char *path = run->arguments[1];
+  RfStatus status = RF_OK;
+  if (rf_layers_inputs(net) != data->d)
+    status =
+        rf_fail(&run->context, RF_ERR_USAGE, "%s: a network with %lld inputs, the data have %lld columns",
+                path, (long long)rf_layers_inputs(net), (long long)data->d);
+  else if (rf_layers_outputs_count(net) != 1)
+    status = rf_fail(&run->context, RF_ERR_USAGE, "%s: a network with %lld outputs; one is needed", path,
+                     (long long)rf_layers_outputs_count(net));
+  if (!status) status = rf_certify_layered(&run->context, &c, net, data->X, data->y, data->n);
+  if (status >= 0) {
+    RfText html = {0};
+    if (run->json) {
+      rf_json_string(run->json, "name", data->name);
+      rf_json_string(run->json, "model", path);
+      rf_json_layered_certificate(run->json, &c);
+      rf_json_null(run->json, "positive_class");
+      rf_json_null(run->json, "per_class");
+    }
+    if (run->wants_page) rf_text_layered_certificate(&run->page, &c, run->width);
+    if (run->common.report) {
+      rf_text_layered_certificate(&html, &c, 100);
+      rf_html_begin(&run->html, path, "What this layered network is for the max-margin problem");
+      rf_html_preformatted(&run->html, rf_text_string(&html));
+      rf_html_end(&run->html);
+    }
+    rf_text_free(&html);
+  }
+  bool fails = status == RF_OK && !c.kkt.holds;
+  rf_layered_certificate_free(&c);
+  return fails ? CLI_DOES_NOT_HOLD : cli_finish(run, status);
+}
+
+/* True when MODEL has layers; then *exit_status is the result. */
+static bool try_layered(CliRun *run, const RfDataset *data, RfStatus *status, int *exit_status) {
+  RfLayeredNet net = {0};
+  bool layered = false, weighted;
+  *status = rf_layers_load(&run->context, &net, &layered, &weighted, run->arguments[1]);
+  if (!*status && layered && !weighted)
+    *status =
+        rf_fail(&run->context, RF_ERR_INPUT, "%s: layers[0].weights: expected weights", run->arguments[1]);
+  bool mine = !*status && layered;
+  if (mine) *exit_status = certify_layered(run, data, &net);
+  rf_layers_free(&net);
+  return mine;
+}
+
 static int certify_run(CliRun *run) {
   const CertifyFlags *flags = run->settings;
   RfDataset data = {0};
@@ -85,6 +135,11 @@ static int certify_run(CliRun *run) {
   if (run->common.tol > 0) run->context.tol.kkt = run->common.tol;
   RfStatus status = cli_load(run, &data);
   if (!status) status = check_data(run, &data);
+  int exit_status;
+  if (!status && try_layered(run, &data, &status, &exit_status)) {
+    rf_dataset_free(&data);
+    return exit_status;
+  }
   if (!status) status = read_model(run, &net, &data);
   if (!status) status = rf_certify(&run->context, &c, &net, data.X, data.y, data.n, &settings);
   if (status >= 0) deliver(run, &data, &net, &c);

@@ -9,7 +9,7 @@ typedef struct TrainFlags {
   rf_index width, steps, epochs, batch, record;
   double leak, scale, rate, raise, stop_loss, stop_margin, checkpoint_every;
   int optimizer, norm, precision, freeze;
-  const char *loss, *init, *test, *test_labels, *checkpoint, *resume;
+  const char *loss, *init, *model, *test, *test_labels, *checkpoint, *resume;
 } TrainFlags;
 
 #define FIELD(name) offsetof(TrainFlags, name)
@@ -30,6 +30,9 @@ static const CliOption options[] = {
      "slope for non-positive inputs: 0 = ReLU, 1 = linear"},
     {"--init", CLI_TEXT, FIELD(init), "NAME", "he", 0, 0,
      "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
+    {"--model", CLI_TEXT, FIELD(model), "FILE", NULL, 0, 0,
+     "start from this network, two-layer or layered (.json with layers); without weights they are drawn "
+     "uniform in +-1/sqrt(fan-in) with --seed"},
     {"--scale", CLI_NUMBER, FIELD(scale), "EPS", "1", 0, 1e150, "multiplies the initial weights"},
     {"--freeze", CLI_CHOICE, FIELD(freeze), "none|second", "none", 0, 0, "layer that is not trained"},
     {"--precision", CLI_CHOICE, FIELD(precision), "double|float", "double", 0, 0,
@@ -76,7 +79,41 @@ static RfStatus settings_from_flags(CliRun *run, RfTrainSettings *s) {
   return rf_loss_from_name(&run->context, &s->loss, flags->loss);
 }
 
-static RfStatus initial_net(CliRun *run, RfLayeredNet *net, rf_index d) {
+/* The network of --model; *layered tells whether its result is given in layers. */
+static RfStatus model_net(CliRun *run, RfLayeredNet *net, bool *layered, rf_index d) {
+  const TrainFlags *flags = run->settings;
+  RfNet two = {0};
+  bool weighted = true;
+  RfStatus status = rf_layers_load(&run->context, net, layered, &weighted, flags->model);
+  if (!status && !*layered) {
+    bool stated;
+    status = rf_net_load_stated(&run->context, &two, &stated, flags->model, NULL);
+    if (!status && !stated) two.leak = flags->leak;
+    if (!status) status = rf_train_from_net(&run->context, net, &two);
+    weighted = true;
+  }
+  rf_net_free(&two);
+  if (status) return status;
+  if (cli_given(run, "--leak") && net->leak != flags->leak)
+    return rf_fail(&run->context, RF_ERR_USAGE, "--leak %g: %s has leak %g", flags->leak, flags->model,
+                   net->leak);
+  if (rf_layers_inputs(net) != d)
+    return rf_fail(&run->context, RF_ERR_USAGE,
+                   "%s: a network with %lld inputs, but the data have %lld columns", flags->model,
+                   (long long)rf_layers_inputs(net), (long long)d);
+  if (!weighted) {
+    RfRandom random;
+    rf_random_init(&random, run->common.seed, 0);
+    rf_layers_init_uniform(net, &random, 1);
+  }
+  if (flags->freeze == 1 && net->n_layers == 2) net->layers[1].fixed = true;
+  rf_la_scale(net->theta, flags->scale, net->n_parameters);
+  return RF_OK;
+}
+
+static RfStatus initial_net(CliRun *run, RfLayeredNet *net, bool *layered, rf_index d) {
+  *layered = false;
+  if (((const TrainFlags *)run->settings)->model) return model_net(run, net, layered, d);
   const TrainFlags *flags = run->settings;
   RfInit init;
   RfNet two = {0};
@@ -95,9 +132,7 @@ static const char *stop_text(RfTrainStop stop) {
   return texts[stop];
 }
 
-static void result_json(RfJson *json, const RfTrainResult *r) {
-  const double *W = r->net.theta;
-  rf_index m = r->net.layers[0].outputs, d = r->net.layers[0].inputs;
+static void result_json(RfJson *json, const RfTrainResult *r, bool layered) {
   rf_json_integer(json, "steps", r->steps);
   rf_json_integer(json, "epochs", r->epochs);
   rf_json_string(json, "stop", stop_text(r->stop));
@@ -109,8 +144,15 @@ static void result_json(RfJson *json, const RfTrainResult *r) {
   rf_json_number(json, "train_error", r->last.train_error);
   rf_json_number(json, "test_error", r->last.test_error);
   rf_json_number(json, "leak", r->net.leak);
-  rf_json_matrix(json, "W", W, m, d);
-  rf_json_numbers(json, "a", W + m * d, m);
+  if (layered) {
+    rf_json_null(json, "W"), rf_json_null(json, "a");
+    rf_json_layered_net(json, &r->net);
+  } else {
+    rf_index m = r->net.layers[0].outputs, d = r->net.layers[0].inputs;
+    rf_json_matrix(json, "W", r->net.theta, m, d);
+    rf_json_numbers(json, "a", r->net.theta + m * d, m);
+    rf_json_null(json, "activation"), rf_json_null(json, "residual"), rf_json_null(json, "layers");
+  }
   rf_json_number(json, "seconds", r->seconds);
   rf_json_number(json, "steps_per_second", r->steps_per_second);
   rf_json_array(json, "records");
@@ -204,15 +246,16 @@ static RfStatus train_one(CliRun *run, const RfDataset *data, const RfDataset *t
   RfTrainSettings settings;
   RfLayeredNet net = {0};
   RfTrainResult result = {0};
+  bool layered = false;
   RfStatus status = settings_from_flags(run, &settings), outcome = RF_OK;
-  if (!status) status = initial_net(run, &net, data->d);
+  if (!status) status = initial_net(run, &net, &layered, data->d);
   if (!status) {
     RfTrainData samples = {.X = data->X, .y = data->y, .n = data->n};
     if (test) samples.test_X = test->X, samples.test_y = test->y, samples.test_n = test->n;
     outcome = status = rf_train_run(&run->context, &result, &net, &samples, &settings);
   }
   if (status >= 0) {
-    if (run->json) result_json(run->json, &result);
+    if (run->json) result_json(run->json, &result, layered);
     if (run->wants_page) result_page(&run->page, &result);
     status = pictures(run, &result, picture);
     if (!status) status = outcome;
@@ -283,17 +326,19 @@ static int train_run(CliRun *run) {
 const CliCommand cli_train = {
     .name = "train",
     .arguments = "DATA",
-    .summary = "gradient descent, sgd or adam on a two-layer network",
-    .description = "Trains a two-layer (leaky) ReLU network as people do, with finite steps. For where "
-                   "training goes in the end, "
+    .summary = "gradient descent, sgd or adam on a two-layer or layered network",
+    .description = "Trains a two-layer (leaky) ReLU network, or the layered one of --model, as people do, "
+                   "with finite steps. For where training goes in the end, "
                    "see reluflow flow. Same flags and seed, same bits, with any number of threads.",
     .options = options,
     .settings_size = sizeof(TrainFlags),
     .takes_data = true,
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "reluflow train gen:orthant --width 100 --rate 0.1 --steps 10000 # gradient descent\n"
-                "reluflow train gen:orthant --optimizer sgd --batch 50 --epochs 500 # stochastic\n"
-                "reluflow train gen:orthant --checkpoint run.ckpt --steps 100000 # can be resumed",
+    .examples =
+        "reluflow train gen:orthant --width 100 --rate 0.1 --steps 10000 # gradient descent\n"
+        "reluflow train gen:orthant --optimizer sgd --batch 50 --epochs 500 # stochastic\n"
+        "reluflow train gen:orthant --model deep.json --optimizer adam --epochs 50 # a layered network\n"
+        "reluflow train gen:orthant --checkpoint run.ckpt --steps 100000 # can be resumed",
     .run = train_run,
 };

@@ -1,6 +1,7 @@
 /* Layered networks: storage and shapes. */
 #include "reluflow/layers.h"
 
+#include <math.h>
 #include <string.h>
 
 RfStatus rf_layers_new(RfContext *context, RfLayeredNet *net, double leak) {
@@ -158,6 +159,42 @@ RfStatus rf_layers_copy(RfContext *context, RfLayeredNet *out, const RfLayeredNe
   }
   if (net->n_parameters > 0) memcpy(out->theta, net->theta, (size_t)net->n_parameters * sizeof(double));
   return RF_OK;
+}
+
+const char *rf_layers_kind_name(RfLayerKind kind) {
+  static const char *const names[] = {"dense", "diagonal", "conv", "shared"};
+  return names[kind];
+}
+
+rf_index rf_layers_shape(rf_index shape[4], const RfLayer *layer) {
+  shape[0] = layer->outputs, shape[1] = layer->inputs;
+  if (layer->kind == RF_LAYER_DIAGONAL) return 1;
+  if (layer->kind != RF_LAYER_CONV) return 2;
+  shape[0] = layer->conv.channels_out, shape[1] = layer->conv.channels_in;
+  shape[2] = layer->conv.kernel_h, shape[3] = layer->conv.kernel_w;
+  return 4;
+}
+
+/* Inputs that one output reads: for a sharing pattern, of the output that reads most. */
+static rf_index fan_in(const RfLayer *layer) {
+  rf_index most = 1;
+  if (layer->kind == RF_LAYER_DENSE) return layer->inputs;
+  if (layer->kind == RF_LAYER_CONV)
+    return layer->conv.channels_in * layer->conv.kernel_h * layer->conv.kernel_w;
+  for (rf_index o = 0; layer->pattern && o < layer->outputs; o++) {
+    rf_index count = 0;
+    for (rf_index i = 0; i < layer->inputs; i++) count += layer->pattern[o * layer->inputs + i] >= 0;
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+void rf_layers_init_uniform(RfLayeredNet *net, RfRandom *random, double spread) {
+  for (rf_index l = 0; l < net->n_layers; l++) {
+    double size = spread / sqrt((double)fan_in(&net->layers[l])), *w = rf_layers_weights(net, l);
+    for (rf_index p = 0; p < net->layers[l].parameters; p++)
+      w[p] = size * (2 * rf_random_uniform(random) - 1);
+  }
 }
 
 rf_index rf_layers_inputs(const RfLayeredNet *net) { return net->n_layers ? net->layers[0].inputs : 0; }

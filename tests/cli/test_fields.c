@@ -44,6 +44,10 @@ static const struct {
     {"train", "train gen:DS-PL2 --width 4 --steps 50 --test gen:DS-PL2"},
     {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json"},
     {"flow", "flow gen:hinted --leak 0.5 --width 4"},
+    {"train",
+     "train gen:orthant,n=10,d=3 --steps 5 --model " RF_SOURCE_DIR "/tests/fuzz/corpus/layers/mixed"},
+    {"train", "train gen:multiclass-orthant,K=3,d=3 --steps 5 --model " RF_SOURCE_DIR
+              "/tests/fuzz/corpus/layers/mixed"},
     {"train", "train gen:multiclass-orthant,K=3 --width 4 --steps 5 --test gen:multiclass-orthant,K=3"},
     {"certify", "certify gen:DS-V1 $TMP/pair.json"},
     {"certify", "certify gen:DS-PL2 $TMP/best.json"},

@@ -16,6 +16,7 @@ static const struct {
                {"npz", feed_npz},
                {"idx", feed_idx},
                {"net_json", feed_net_json},
+               {"layers", feed_layers},
                {"safetensors", feed_safetensors}};
 #define N_READERS (sizeof readers / sizeof readers[0])
 

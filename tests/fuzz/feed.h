@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/data_internal.h"
+#include "reluflow/layers.h"
 #include "reluflow/net.h"
 
 #define FEED_LIMIT ((int64_t)1 << 24)
@@ -65,6 +66,22 @@ static inline void feed_net(const char *name, const char *map, const uint8_t *by
     for (rf_index k = 0; k < net.m * net.d; k++) feed_check(isfinite(net.W[k]), "finite weights");
   }
   rf_net_free(&net);
+}
+
+static inline void feed_layers(const uint8_t *bytes, size_t size) {
+  RfContext context;
+  RfLayeredNet net;
+  bool weighted;
+  rf_context_init(&context);
+  RfStatus status = rf_layers_parse(&context, &net, &weighted, "x.json", bytes, size);
+  if (status) {
+    feed_check_failure(&context, status);
+    feed_check(net.n_layers == 0 && !net.theta, "nothing left behind");
+  } else {
+    feed_check(net.n_layers >= 1 && net.leak >= 0 && net.leak <= 1, "layered network");
+    for (rf_index p = 0; p < net.n_parameters; p++) feed_check(isfinite(net.theta[p]), "finite weights");
+  }
+  rf_layers_free(&net);
 }
 
 typedef RfStatus (*FeedArray)(RfContext *, RfArray *, RfStream *, int64_t);
