@@ -281,7 +281,7 @@ struct RfInspection {
   RfTheory theory;
   rf_index n_parts; /* classes, when there are more than two; otherwise 0 */
   RfInspection *parts;
-  RfDataset part_data; /* owned by a part */
+  RfDataset part_data; /* owned by a part; its X is released: the samples are those of the whole */
 };
 
 RF_API void rf_inspection_free(RfInspection *inspection);
@@ -381,7 +381,8 @@ RF_API void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowP
 
 /* ---- certificates --------------------------------------------------------------------------------- */
 
-/* The members of table `certify` that describe the network (all but name, model, per_class and positive_class). */
+/* The members of table `certify` that describe the network (all but name, model, per_class and
+ * positive_class). */
 RF_API void rf_certificate_json(RfJson *json, const RfCertificate *certificate);
 /* One sentence: what the network is, and how far from the best. */
 RF_API void rf_certificate_verdict(RfText *out, const RfCertificate *certificate);

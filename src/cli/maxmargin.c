@@ -119,6 +119,8 @@ static RfStatus solve(CliRun *run, Answer *answer) {
     Part *part = &answer->parts[k];
     if (!data->y) status = worse(status, rf_dataset_one_versus_rest(context, &part->data, data, k));
     if (status >= 0) status = worse(status, solve_part(run, part, data->y ? data : &part->data));
+    rf_free(part->data.X); /* a copy of all samples: not kept once per class */
+    part->data.X = NULL;
   }
   return status;
 }

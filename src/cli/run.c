@@ -177,6 +177,10 @@ RfStatus cli_load(CliRun *run, RfDataset *dataset) {
     run->stopped_reading = true;
     status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", run->source.path);
   }
+  if (status == RF_OK && dataset->n_classes > 20 && dataset->n_classes > dataset->n / 10)
+    rf_message(&run->context, RF_WARNING,
+               "%lld classes among %lld samples: is the label column right? (--label)",
+               (long long)dataset->n_classes, (long long)dataset->n);
   rf_text_free(&data);
   rf_text_free(&labels);
   return status;

@@ -182,6 +182,8 @@ static RfStatus inspect_part(RfContext *context, RfInspection *whole, rf_index k
   if (status == RF_OK) status = find_pairs(context, part);
   if (status == RF_OK) status = with_labels(context, part);
   if (status == RF_OK) status = ask_theory(context, part);
+  rf_free(part->part_data.X); /* a copy of the whole set's samples: not kept once per class */
+  part->part_data.X = NULL;
   whole->interrupted = whole->interrupted || part->interrupted;
   return status;
 }
