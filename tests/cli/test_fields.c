@@ -36,6 +36,8 @@ static const struct {
     {"maxmargin", "maxmargin gen:multiclass-orthant,K=3 --linear"},
     {"maxmargin", "maxmargin gen:DS-V1 --leak 0.1"},
     {"maxmargin", "maxmargin gen:DS-MC3"},
+    {"maxmargin", "maxmargin gen:DS-V1 --width 1"},
+    {"maxmargin", "maxmargin $TMP/conflict.csv"},
     {"flow", "flow gen:DS-PL2 --width 6"},
     {"flow", "flow gen:xor --width 4 --scale limit"},
     {"flow", "flow gen:DS-SYM6 --leak 0.5 --width 4 --scale 0.01 --trace 20"},
@@ -43,6 +45,7 @@ static const struct {
     {"flow", "flow 'gen:DS-GEN(6,2,1)' --width 5 --branches all --scale 1e-4"},
     {"train", "train gen:DS-PL2 --width 4 --steps 50 --test gen:DS-PL2"},
     {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json"},
+    {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json --branches all"},
     {"flow", "flow gen:hinted --leak 0.5 --width 4"},
     {"train",
      "train gen:orthant,n=10,d=3 --steps 5 --model " RF_SOURCE_DIR "/tests/fuzz/corpus/layers/mixed"},
@@ -57,15 +60,10 @@ static const struct {
 
 /* Fields that these runs need not show. */
 static bool excused(const char *table, const char *path) {
-  if (strcmp(table, "maxmargin") == 0 && strncmp(path, "global", 6) == 0)
-    return true; /* the linear part only */
-  if (strcmp(table, "flow") == 0 &&
-      (strncmp(path, "verdict.", 8) == 0 || strcmp(path, "phases.T_bound") == 0))
-    return true;
-  if (strcmp(table, "certify") == 0 &&
-      (strcmp(path, "positive_class") == 0 || strcmp(path, "per_class[]") == 0))
-    return true;
-  return false;
+  if (strcmp(table, "flow") == 0 && strcmp(path, "phases.T_bound") == 0)
+    return true; /* needs a bound that applies */
+  return strcmp(table, "certify") == 0 &&
+         (strcmp(path, "positive_class") == 0 || strcmp(path, "per_class[]") == 0);
 }
 
 enum { MOST_TABLES = 64, MOST_ROWS = 256 };
@@ -165,6 +163,7 @@ static int set_up(void **state) {
   snprintf(program, sizeof program, "%s/reluflow", dirname(self));
   write_file("pair.json",
              "{\"W\": [[0, 2], [0, 0]], \"a\": [2, 0]}"); /* a KKT point that is not a local optimum */
+  write_file("conflict.csv", "1,2,1\n1,2,-1\n3,1,1\n");
   write_file("ridge.csv", "0,1,1\n1,-0.5,1\n");
   write_file("ridge.json",
              "{\"W\": [[1, 0]], \"a\": [1]}"); /* on the hyperplane of the first sample: a ridge */
@@ -177,8 +176,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"x.csv",      "pair.json", "best.json",
-                                      "ridge.json", "ridge.csv", "kinks.json"};
+  static const char *const names[] = {"x.csv",     "pair.json",    "best.json", "ridge.json",
+                                      "ridge.csv", "conflict.csv", "kinks.json"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char file[64];
     snprintf(file, sizeof file, "%s/%s", folder, names[i]);
