@@ -148,7 +148,7 @@ RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet 
                                  .violation = NAN,
                                  .dual_feasible = RF_UNKNOWN,
                                  .local_why = "not decided",
-                                 .global_why = "not asked for"};
+                                 .global_why = settings->global ? "not decided" : "not asked for"};
   RfStatus status = rf_certify_kkt(context, &certificate->kkt, net, X, y, n);
   if (status == RF_NOT_SEPARABLE) {
     not_separating(certificate);

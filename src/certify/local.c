@@ -132,7 +132,7 @@ static RfStatus test_branch(RfContext *context, RfCertificate *c, const RfPoint 
 static RfStatus test_branches(RfContext *context, RfCertificate *c, const RfPoint *p, OwnKinks *own,
                               const RfCertifySettings *settings, bool *all_passed) {
   bool complete = own->count <= settings->most_kinks && own->count < 40;
-  uint64_t choices = complete ? (uint64_t)1 << own->count : 4096;
+  uint64_t choices = complete ? (uint64_t)1 << own->count : 512;
   RfRandom random;
   rf_random_init(&random, settings->seed, 7);
   *all_passed = complete;
