@@ -95,6 +95,8 @@ typedef struct RfAlignPath {
   RfAlignWindow window;
   double *full_h, *full_b; /* n: scratch */
   double *frame;           /* d x d: orthonormal basis of the rows slid on */
+  double *corner;          /* d x d: the rows slid on in that basis, lower triangular */
+  double *trial;           /* 2 d: scratch */
   rf_index rank;           /* its size */
   rf_index *hits, n_hits;  /* samples reached together, ascending */
   rf_index room_crossings, room_crossed, n_crossed;

@@ -51,6 +51,8 @@ static void lay_out(RfAlignPath *path, rf_index n, rf_index d) {
   double **vectors[] = {&path->base, &path->g, &path->unit, &window->w0, &window->g0};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += d) *vectors[k] = next;
   path->frame = next, next += d * d;
+  path->corner = next, next += d * d;
+  path->trial = next, next += 2 * d;
   double **samples[] = {&path->side, &path->full_h, &path->full_b,  &window->h,
                         &window->b,  &window->side, &window->slack, &window->zero};
   for (size_t k = 0; k < sizeof samples / sizeof *samples; k++, next += n) *samples[k] = next;
@@ -62,7 +64,7 @@ RfStatus rf_align_path_new(RfContext *context, RfAlignPath **out, const RfAlignD
   RfAlignPath *path = *out = RF_NEW(RfAlignPath, 1);
   if (!path) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
   path->data = data;
-  path->w = RF_NEW(double, 6 * d + d * d + 8 * n);
+  path->w = RF_NEW(double, 8 * d + 2 * d * d + 8 * n);
   path->on = RF_NEW(rf_index, 4 * n);
   if (!path->w || !path->on) {
     rf_align_path_free(path);

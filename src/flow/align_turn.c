@@ -6,8 +6,8 @@
 
 #include "reluflow/la.h"
 
-/* Orthonormal frame of the rows slid on; w is put exactly on the face, and exactly on the ray when the face
- * is one. */
+/* Orthonormal frame of the rows slid on, x_on[k] = sum_j corner[k][j] frame[j] where they are independent; w
+ * is put exactly on the face, and exactly on the ray when the face is one. */
 static void settle_on_face(RfAlignPath *path) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d;
@@ -15,14 +15,19 @@ static void settle_on_face(RfAlignPath *path) {
   for (rf_index k = 0; k < path->n_on && path->rank < d; k++) {
     rf_index i = path->on[k];
     double *e = path->frame + path->rank * d;
+    double *corner = path->corner + path->rank * d;
     memcpy(e, field->X + i * d, (size_t)d * sizeof(double));
+    for (rf_index r = 0; r < path->rank; r++) corner[r] = 0;
     for (int pass = 0; pass < 2; pass++)
-      for (rf_index r = 0; r < path->rank; r++)
-        rf_la_axpy(e, -rf_la_dot(e, path->frame + r * d, d), path->frame + r * d, d);
+      for (rf_index r = 0; r < path->rank; r++) {
+        double part = rf_la_dot(e, path->frame + r * d, d);
+        rf_la_axpy(e, -part, path->frame + r * d, d);
+        corner[r] += part;
+      }
     double left = rf_la_norm(e, d);
     if (left <= 1e-10 * path->data->norms[i]) continue;
     rf_la_scale(e, 1 / left, d);
-    path->rank++;
+    corner[path->rank++] = left;
   }
   for (rf_index r = 0; r < path->rank; r++) {
     const double *e = path->frame + r * d;
@@ -102,10 +107,41 @@ static bool cross_single(RfAlignPath *path, rf_index i, double from) {
   return true;
 }
 
+/* The next common case: one hyperplane is crossed while the same slides go on. They do when the field on the
+ * other side, projected on the face, belongs to slopes inside (leak, 1): then it is the minimum-norm element.
+ * The side it comes from cannot be consistent, the old field points away from it. */
+static bool cross_sliding(RfAlignPath *path, rf_index i, double from) {
+  const RfAlignField *field = path->data->field;
+  rf_index d = field->d, rank = path->rank;
+  const double *x = field->X + i * d;
+  double jump = -from * field->c[i] * (1 - field->leak), *g = path->trial, *share = path->trial + d;
+  const double width = 1e-12 * (1 - field->leak);
+  if (rank != path->n_on) return false; /* dependent rows: slopes are not unique */
+  for (rf_index j = 0; j < d; j++) g[j] = path->base[j] + jump * x[j];
+  for (rf_index r = 0; r < rank; r++) share[r] = rf_la_dot(path->frame + r * d, g, d);
+  for (rf_index r = 0; r < rank; r++) rf_la_axpy(g, -share[r], path->frame + r * d, d);
+  if (!(-from * path->sign * rf_la_dot(g, x, d) > path->data->slack[i])) return false;
+  for (rf_index r = rank - 1; r >= 0; r--) { /* sum_k c_k s_k x_k = -(projection of base on the span) */
+    double sum = -share[r];
+    for (rf_index k = r + 1; k < rank; k++) sum -= share[k] * path->corner[k * d + r];
+    share[r] = sum / path->corner[r * d + r];
+    double slope = share[r] / field->c[path->on[r]];
+    if (!(slope > field->leak + width && slope < 1 - width)) return false;
+  }
+  rf_align_set_side(path, i, -from);
+  rf_la_axpy(path->base, jump, x, d);
+  rf_align_set_field(path, g);
+  if (rank == d - 1) settle_on_face(path);
+  rf_align_window_refresh(path);
+  return true;
+}
+
 RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d;
   if (path->n_hits == 1 && path->n_on == 0 && cross_single(path, path->hits[0], path->side[path->hits[0]]))
+    return RF_OK;
+  if (path->n_hits == 1 && path->n_on > 0 && cross_sliding(path, path->hits[0], path->side[path->hits[0]]))
     return RF_OK;
   rf_index old = path->n_on, add = path->n_hits;
   for (rf_index k = 0; k < add; k++) {

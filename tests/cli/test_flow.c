@@ -225,10 +225,43 @@ static void interrupted(void **unused) {
   json_decref(got);
 }
 
+/* Stopped in the middle and resumed: the same object as in one go. A file for another run, or cut short, is
+ * refused. */
+static void resumed(void **unused) {
+  (void)unused;
+  const char *problem = "gen:gaussian,n=30,d=4 --width 20 --scale 1e-3 --verdict 0";
+  char arguments[512];
+  int status, stops = 0;
+  json_t *whole = flow(problem, &status);
+  int want = status;
+  assert_non_null(whole);
+  for (int k = 0; k < 5; k++) {
+    snprintf(arguments, sizeof arguments, "%s --checkpoint %s --time %g", problem, state, 0.01 * (1 << k));
+    json_decref(flow(arguments, &status));
+    if (status != 130) continue;
+    stops++;
+    snprintf(arguments, sizeof arguments, "%s --resume %s", problem, state);
+    json_t *again = expect(want, arguments);
+    assert_true(json_equal(whole, again));
+    json_decref(again);
+  }
+  json_decref(whole);
+  if (stops == 0) {
+    print_message("the machine was too fast to stop the run\n");
+    return;
+  }
+  snprintf(arguments, sizeof arguments, "gen:gaussian,n=30,d=4 --width 21 --resume %s", state);
+  json_decref(expect(2, arguments));
+  assert_int_equal(truncate(state, 1000), 0);
+  snprintf(arguments, sizeof arguments, "%s --resume %s", problem, state);
+  json_decref(expect(2, arguments));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reference_cases), cmocka_unit_test(branches),          cmocka_unit_test(scales),
       cmocka_unit_test(statuses),        cmocka_unit_test(until_and_classes), cmocka_unit_test(interrupted),
+      cmocka_unit_test(resumed),
   };
   return cmocka_run_group_tests_name("cli/flow", tests, set_up, tear_down);
 }
