@@ -3,17 +3,8 @@
 
 /* clang-format off: one command a line */
 static const CliCommand *const commands[] = {
-    &cli_explain,
-    &cli_inspect,
-    &cli_maxmargin,
-    &cli_flow,
-    &cli_train,
-    &cli_certify,
-    &cli_verify,
-    &cli_data_list,
-    &cli_data_make,
-    &cli_data_convert,
-    &cli_data_info,
+    &cli_explain, &cli_inspect,   &cli_maxmargin, &cli_flow,         &cli_train,     &cli_certify,
+    &cli_verify,  &cli_data_list, &cli_data_make, &cli_data_convert, &cli_data_info,
 };
 /* clang-format on */
 

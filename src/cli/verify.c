@@ -107,6 +107,13 @@ static void results_json(RfJson *json, const Selection *chosen, bool ran, const 
   rf_json_integer(json, "skipped", counts[RF_CLAIM_SKIPPED]);
 }
 
+static void number_cell(RfTable *table, double value, int digits) {
+  if (isnan(value))
+    rf_table_cell(table, "%s", "");
+  else
+    rf_table_cell(table, "%.*g", digits, value);
+}
+
 static void fill_table(RfTable *table, const Selection *chosen) {
   rf_table_init(table, "llrrrrll",
                 "id|verdict|predicted|observed|error|allowed|printed form|what is claimed");
@@ -115,10 +122,10 @@ static void fill_table(RfTable *table, const Selection *chosen) {
     const char *printed = printed_text(r->printed);
     rf_table_cell(table, "%s", chosen->claims[k]->id);
     rf_table_cell(table, "%s", rf_claim_verdict_name(r->verdict));
-    rf_table_cell(table, isnan(r->predicted) ? "" : "%.7g", r->predicted);
-    rf_table_cell(table, isnan(r->observed) ? "" : "%.7g", r->observed);
-    rf_table_cell(table, isnan(r->error) ? "" : "%.2g", r->error);
-    rf_table_cell(table, isnan(r->tolerance) ? "" : "%.2g", r->tolerance);
+    number_cell(table, r->predicted, 7);
+    number_cell(table, r->observed, 7);
+    number_cell(table, r->error, 2);
+    number_cell(table, r->tolerance, 2);
     rf_table_cell(table, "%s", printed ? printed : "");
     rf_table_cell(table, "%s", chosen->claims[k]->title);
   }

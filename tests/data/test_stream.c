@@ -89,13 +89,12 @@ static void damage(void **state) {
   for (rf_index trial = 0; trial < rf_test_iterations(300); trial++) {
     RfContext *context = fresh_context();
     RfStream stream;
-    size_t at = (size_t)rf_random_below(&random, (rf_index)used), cut = trial % 2 ? used : at, got, total = 0;
+    size_t at = (size_t)rf_random_below(&random, (rf_index)used), cut = trial % 2 ? used : at, got;
     unsigned char piece[4096];
     if (trial % 2) packed[at] ^= 0x20;
     RfStatus status = rf_stream_open_memory(context, &stream, "m", packed, cut);
     while (!status) {
       status = rf_stream_read(context, &stream, piece, sizeof piece, &got);
-      total += got;
       if (got < sizeof piece) break;
     }
     bool plain =
