@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/data_internal.h"
+#include "reluflow/data.h"
 #include "reluflow/layers.h"
 
 /* Numbers of weights beyond this are refused when the file does not contain them. */
@@ -266,107 +266,121 @@ static json_t *layered_root(RfContext *context, const char *name, const unsigned
 
 RfStatus rf_layers_load(RfContext *context, RfLayeredNet *net, bool *layered, bool *weighted,
                         const char *path) {
-  RfStream stream;
-  RfDataSource defaults;
   unsigned char *bytes = NULL;
-  size_t size = 0;
+  size_t size = 0, start = 0;
   memset(net, 0, sizeof *net);
   *layered = *weighted = false;
   if (!path || !*path) return rf_fail(context, RF_ERR_USAGE, "expected a network file");
   if (strcmp(path, "-") == 0) return RF_OK;
-  RfStatus status = rf_stream_open(context, &stream, path);
-  rf_data_source_init(&defaults);
-  size_t start = 0;
-  while (!status && start < stream.head_size && stream.head[start] &&
-         strchr(" \t\r\n\xef\xbb\xbf", stream.head[start]))
-    start++;
-  if (!status && start < stream.head_size && stream.head[start] == '{') {
-    status = rf_stream_slurp(context, &stream, &bytes, &size, rf_data_memory_limit(&defaults));
-    json_t *root = status ? NULL : layered_root(context, path, bytes, size);
-    *layered = root != NULL;
-    if (root) status = read_root(context, net, weighted, path, root);
-  }
+  RfStatus status = rf_data_read_file(context, &bytes, &size, path);
+  if (status) return status;
+  while (start < size && bytes[start] && strchr(" \t\r\n\xef\xbb\xbf", bytes[start])) start++;
+  json_t *root = start < size && bytes[start] == '{' ? layered_root(context, path, bytes, size) : NULL;
+  *layered = root != NULL;
+  if (root) status = read_root(context, net, weighted, path, root);
   rf_free(bytes);
-  rf_stream_close(&stream);
   return status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
-static void write_number(RfSink *sink, double value) {
+/* Text that grows; out of memory is remembered and reported at the end. */
+typedef struct Page {
+  char *text;
+  size_t used, room;
+  bool failed;
+} Page;
+
+static void put(Page *page, const char *piece) {
+  size_t length = strlen(piece);
+  if (!page->failed && page->used + length > page->room) {
+    size_t room = 2 * (page->used + length) + 256;
+    char *text = rf_resize(page->text, (rf_index)room, 1);
+    if (text)
+      page->text = text, page->room = room;
+    else
+      page->failed = true;
+  }
+  if (page->failed) return;
+  memcpy(page->text + page->used, piece, length);
+  page->used += length;
+}
+
+static void write_number(Page *page, double value) {
   char text[RF_NUMBER_SIZE];
   rf_number_format(text, value);
-  rf_sink_text(sink, text);
+  put(page, text);
 }
 
-static void write_row(RfSink *sink, const double *values, rf_index count) {
-  rf_sink_text(sink, "[");
+static void write_row(Page *page, const double *values, rf_index count) {
+  put(page, "[");
   for (rf_index k = 0; k < count; k++) {
-    if (k > 0) rf_sink_text(sink, ", ");
-    write_number(sink, values[k]);
+    if (k > 0) put(page, ", ");
+    write_number(page, values[k]);
   }
-  rf_sink_text(sink, "]");
+  put(page, "]");
 }
 
-static void write_indices(RfSink *sink, const char *key, const rf_index *values, rf_index count) {
-  rf_sink_text(sink, key);
+static void write_indices(Page *page, const char *key, const rf_index *values, rf_index count) {
+  put(page, key);
   for (rf_index k = 0; k < count; k++) {
-    rf_sink_text(sink, k > 0 ? ", " : "[");
-    write_number(sink, (double)values[k]);
+    put(page, k > 0 ? ", " : "[");
+    write_number(page, (double)values[k]);
   }
-  rf_sink_text(sink, "]");
+  put(page, "]");
 }
 
-static void write_layer(RfSink *sink, const RfLayeredNet *net, rf_index l) {
+static void write_layer(Page *page, const RfLayeredNet *net, rf_index l) {
   const RfLayer *layer = &net->layers[l];
   const RfConvShape *s = &layer->conv;
   rf_index shape[4], sizes = rf_layers_shape(shape, layer);
-  rf_sink_text(sink, "{\"kind\": \"");
-  rf_sink_text(sink, rf_layers_kind_name(layer->kind));
-  write_indices(sink, "\", \"shape\": ", shape, sizes);
+  put(page, "{\"kind\": \"");
+  put(page, rf_layers_kind_name(layer->kind));
+  write_indices(page, "\", \"shape\": ", shape, sizes);
   if (layer->kind == RF_LAYER_CONV) {
     const rf_index input[] = {s->channels_in, s->height, s->width};
-    write_indices(sink, ", \"input\": ", input, 3);
-    rf_sink_text(sink, ", \"stride\": ");
-    write_number(sink, (double)s->stride);
-    rf_sink_text(sink, ", \"padding\": ");
-    write_number(sink, (double)s->padding);
+    write_indices(page, ", \"input\": ", input, 3);
+    put(page, ", \"stride\": ");
+    write_number(page, (double)s->stride);
+    put(page, ", \"padding\": ");
+    write_number(page, (double)s->padding);
   }
   if (layer->kind == RF_LAYER_SHARED) {
-    rf_sink_text(sink, ", \"pattern\": ");
+    put(page, ", \"pattern\": ");
     for (rf_index k = 0; k < layer->outputs * layer->inputs; k++) {
-      rf_sink_text(sink, k == 0 ? "[[" : k % layer->inputs ? ", " : "], [");
-      write_number(sink, layer->pattern[k]);
+      put(page, k == 0 ? "[[" : k % layer->inputs ? ", " : "], [");
+      write_number(page, layer->pattern[k]);
     }
-    rf_sink_text(sink, "]]");
+    put(page, "]]");
   }
-  if (layer->fixed) rf_sink_text(sink, ", \"fixed\": true");
-  rf_sink_text(sink, ",\n   \"weights\": ");
-  write_row(sink, rf_layers_weights(net, l), layer->parameters);
-  rf_sink_text(sink, "}");
+  if (layer->fixed) put(page, ", \"fixed\": true");
+  put(page, ",\n   \"weights\": ");
+  write_row(page, rf_layers_weights(net, l), layer->parameters);
+  put(page, "}");
 }
 
 RfStatus rf_layers_save(RfContext *context, const RfLayeredNet *net, const char *path) {
-  RfSink sink;
-  RfStatus status = rf_sink_open(context, &sink, path);
-  if (status) return status;
-  rf_sink_text(&sink, "{\"activation\": \"");
-  rf_sink_text(&sink, net->leak == 0 ? "relu" : net->leak == 1 ? "linear" : "leaky");
-  rf_sink_text(&sink, "\", \"leak\": ");
-  write_number(&sink, net->leak);
-  rf_sink_text(&sink, ", \"residual\": [");
+  Page page = {0};
+  put(&page, "{\"activation\": \"");
+  put(&page, net->leak == 0 ? "relu" : net->leak == 1 ? "linear" : "leaky");
+  put(&page, "\", \"leak\": ");
+  write_number(&page, net->leak);
+  put(&page, ", \"residual\": [");
   bool first = true;
   for (rf_index l = 0; l < net->n_layers; l++) {
     if (!net->layers[l].residual) continue;
-    if (!first) rf_sink_text(&sink, ", ");
-    write_number(&sink, (double)l);
+    if (!first) put(&page, ", ");
+    write_number(&page, (double)l);
     first = false;
   }
-  rf_sink_text(&sink, "],\n \"layers\": [\n  ");
+  put(&page, "],\n \"layers\": [\n  ");
   for (rf_index l = 0; l < net->n_layers; l++) {
-    if (l > 0) rf_sink_text(&sink, ",\n  ");
-    write_layer(&sink, net, l);
+    if (l > 0) put(&page, ",\n  ");
+    write_layer(&page, net, l);
   }
-  rf_sink_text(&sink, "]}\n");
-  return rf_sink_close(context, &sink, RF_OK);
+  put(&page, "]}\n");
+  RfStatus status = page.failed ? rf_fail(context, RF_ERR_MEMORY, "out of memory for %s", path)
+                                : rf_data_write_file(context, path, page.text, page.used);
+  rf_free(page.text);
+  return status;
 }

@@ -191,8 +191,8 @@ void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report) {
                    .top = 40 + 185 * p,
                    .width = 600,
                    .height = 145,
-                   .x = {INFINITY, -INFINITY, false, p == 2 ? "ln t" : ""},
-                   .y = {INFINITY, -INFINITY, false, panels[p].label}};
+                   .x = {.low = INFINITY, .high = -INFINITY, .label = p == 2 ? "ln t" : ""},
+                   .y = {.low = INFINITY, .high = -INFINITY, .label = panels[p].label}};
     rf_axis_cover(&plot.x, t, rows);
     rf_axis_cover(&plot.y, values, rows);
     rf_axis_pad(&plot.x, 0.02);
@@ -213,13 +213,14 @@ void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report) {
          *smoothed = column(result, pick_smoothed);
   rf_svg_begin(svg, 720, 420, "Margins", "Normalised margins over the size of the outputs");
   if (q && margin && smoothed) {
-    RfPlot plot = {.svg = svg,
-                   .left = 90,
-                   .top = 30,
-                   .width = 590,
-                   .height = 290,
-                   .x = {INFINITY, -INFINITY, false, "log10 of the smallest output margin q"},
-                   .y = {INFINITY, -INFINITY, false, "margin / |\xCE\xB8|\xC2\xB2"}};
+    RfPlot plot = {
+        .svg = svg,
+        .left = 90,
+        .top = 30,
+        .width = 590,
+        .height = 290,
+        .x = {.low = INFINITY, .high = -INFINITY, .label = "log10 of the smallest output margin q"},
+        .y = {.low = INFINITY, .high = -INFINITY, .label = "margin / |\xCE\xB8|\xC2\xB2"}};
     double limit = report->result->limit.margin;
     for (rf_index k = 0; k < result->n_trace; k++) {
       if (isfinite(q[k]) && q[k] > -3) continue;
@@ -283,8 +284,10 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
                  .top = 30,
                  .width = 600,
                  .height = height,
-                 .x = {low, high, false, "ln t"},
-                 .y = {(double)(rows * step) - 0.5 * (double)step, -0.5 * (double)step, false, "neuron"}};
+                 .x = {.low = low, .high = high, .label = "ln t"},
+                 .y = {.low = (double)(rows * step) - 0.5 * (double)step,
+                       .high = -0.5 * (double)step,
+                       .label = "neuron"}};
   if (!(low <= high)) plot.x.low = 0, plot.x.high = 1;
   rf_axis_pad(&plot.x, 0.03);
   RfPlot upright = plot; /* axes need low < high; rows run downwards */
