@@ -197,8 +197,8 @@ static RfStatus first_patterns(RfSolve *s) {
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. */
 static RfStatus prove(RfSolve *s, const double *lambda, double *norm) {
-  static const double targets[] = {3, 1.5, 1.2, 1.1, 1.05, 1.02, 1.01};
-  RfStatus status = prove_norm(s, lambda, 1 + 1e-12, 20, 20000, norm);
+  static const double targets[] = {3, 1.5, 1.1, 1.02};
+  RfStatus status = prove_norm(s, lambda, 1 + 1e-12, 20, 100000, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   if (status || *norm <= 1 + 1e-11 || s->steep.count > 0) return status;
   for (size_t k = 0; k < sizeof targets / sizeof *targets && !status; k++) {
