@@ -257,8 +257,8 @@ static int maxmargin_run(CliRun *run) {
   Answer answer = {.data = &data};
   RfStatus status = cli_load(run, &data);
   if (status == RF_OK) status = solve(run, &answer);
-  if (status >= 0 && run->json) answer_json(run->json, &answer, run);
-  if (status >= 0 && run->wants_page) answer_page(&run->page, &answer, run);
+  if (status >= 0 && answer.parts && run->json) answer_json(run->json, &answer, run);
+  if (status >= 0 && answer.parts && run->wants_page) answer_page(&run->page, &answer, run);
   answer_free(&answer);
   rf_dataset_free(&data);
   return cli_finish(run, status);
