@@ -88,7 +88,7 @@ typedef struct RfAlignPath {
   int sign;           /* of a, or of its growth where a = 0 */
   double *side;       /* n: -1, 0, +1 */
   rf_index n_active;  /* samples with side > 0 */
-  rf_index *on, n_on; /* hyperplanes the neuron slides on, ascending */
+  rf_index *on, n_on; /* hyperplanes the neuron slides on, in the order of the frame */
   double *base;       /* d: sum of c_i s_i x_i over the samples off `on` */
   double *g, G;       /* d */
   double *unit;       /* d: g/G */

@@ -6,39 +6,52 @@
 
 #include "reluflow/la.h"
 
-/* Orthonormal frame of the rows slid on, x_on[k] = sum_j corner[k][j] frame[j] where they are independent; w
- * is put exactly on the face, and exactly on the ray when the face is one. */
-static void settle_on_face(RfAlignPath *path) {
+/* Appends row i to the frame: x_i = sum_j corner[rank][j] frame[j]. False when it depends on the others. */
+static bool extend_frame(RfAlignPath *path, rf_index i) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d;
-  path->rank = 0;
-  for (rf_index k = 0; k < path->n_on && path->rank < d; k++) {
-    rf_index i = path->on[k];
-    double *e = path->frame + path->rank * d;
-    double *corner = path->corner + path->rank * d;
-    memcpy(e, field->X + i * d, (size_t)d * sizeof(double));
-    for (rf_index r = 0; r < path->rank; r++) corner[r] = 0;
-    for (int pass = 0; pass < 2; pass++)
-      for (rf_index r = 0; r < path->rank; r++) {
-        double part = rf_la_dot(e, path->frame + r * d, d);
-        rf_la_axpy(e, -part, path->frame + r * d, d);
-        corner[r] += part;
-      }
-    double left = rf_la_norm(e, d);
-    if (left <= 1e-10 * path->data->norms[i]) continue;
-    rf_la_scale(e, 1 / left, d);
-    corner[path->rank++] = left;
-  }
-  for (rf_index r = 0; r < path->rank; r++) {
+  if (path->rank >= d) return false;
+  double *e = path->frame + path->rank * d, *corner = path->corner + path->rank * d;
+  memcpy(e, field->X + i * d, (size_t)d * sizeof(double));
+  for (rf_index r = 0; r < path->rank; r++) corner[r] = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (rf_index r = 0; r < path->rank; r++) {
+      double part = rf_la_dot(e, path->frame + r * d, d);
+      rf_la_axpy(e, -part, path->frame + r * d, d);
+      corner[r] += part;
+    }
+  double left = rf_la_norm(e, d);
+  if (left <= 1e-10 * path->data->norms[i]) return false;
+  rf_la_scale(e, 1 / left, d);
+  corner[path->rank++] = left;
+  return true;
+}
+
+/* Takes from v its part in the span of the first frame rows from..rank. */
+static void take_span(const RfAlignPath *path, double *v, rf_index from) {
+  rf_index d = path->data->field->d;
+  for (rf_index r = from; r < path->rank; r++) {
     const double *e = path->frame + r * d;
-    rf_la_axpy(path->w, -rf_la_dot(path->w, e, d), e, d);
-    rf_la_axpy(path->g, -rf_la_dot(path->g, e, d), e, d);
+    rf_la_axpy(v, -rf_la_dot(v, e, d), e, d);
   }
+}
+
+/* On a one-dimensional face w is put exactly on the ray. */
+static void settle_on_ray(RfAlignPath *path) {
+  rf_index d = path->data->field->d;
+  if (path->rank != d - 1 || path->rank == 0 || !(path->G > 0)) return;
+  double along = rf_la_dot(path->w, path->g, d) / path->G;
+  for (rf_index j = 0; j < d; j++) path->w[j] = along * path->g[j] / path->G;
+}
+
+/* Orthonormal frame of the rows slid on; w and g are put exactly on the face. */
+static void settle_on_face(RfAlignPath *path) {
+  path->rank = 0;
+  for (rf_index k = 0; k < path->n_on; k++) extend_frame(path, path->on[k]);
+  take_span(path, path->w, 0);
+  take_span(path, path->g, 0);
   rf_align_set_field(path, path->g);
-  if (path->rank == d - 1 && path->rank > 0 && path->G > 0) {
-    double along = rf_la_dot(path->w, path->g, d) / path->G;
-    for (rf_index j = 0; j < d; j++) path->w[j] = along * path->g[j] / path->G;
-  }
+  settle_on_ray(path);
 }
 
 /* Keeps the first branching point with all its options. */
@@ -92,7 +105,7 @@ RfStatus rf_align_turn(RfContext *context, RfAlignPath *path, RfAlignNeuron *out
   return RF_OK;
 }
 
-/* The common case: one hyperplane, no slides. Ridge: it is crossed. Valley: crossed unless the field turns
+/* One hyperplane, no slides. Ridge: it is crossed. Valley: crossed unless the field turns
  * round. */
 static bool cross_single(RfAlignPath *path, rf_index i, double from) {
   const RfAlignField *field = path->data->field;
@@ -107,52 +120,89 @@ static bool cross_single(RfAlignPath *path, rf_index i, double from) {
   return true;
 }
 
-/* The next common case: one hyperplane is crossed while the same slides go on. They do when the field on the
- * other side, projected on the face, belongs to slopes inside (leak, 1): then it is the minimum-norm element.
- * The side it comes from cannot be consistent, the old field points away from it. */
-static bool cross_sliding(RfAlignPath *path, rf_index i, double from) {
+/* Projects g = base, given in trial, on the face and finds the slopes of the slides, sum_k c_k s_k x_k =
+ * -(part of base in the span). True when all lie inside (leak, 1): then g is the minimum-norm element. `last`
+ * is the sample of the last frame row, the others are on[0], on[1], ... */
+static bool slides_hold(const RfAlignPath *path, rf_index last) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d, rank = path->rank;
-  const double *x = field->X + i * d;
-  double jump = -from * field->c[i] * (1 - field->leak), *g = path->trial, *share = path->trial + d;
+  double *g = path->trial, *share = path->trial + d;
   const double width = 1e-12 * (1 - field->leak);
-  if (rank != path->n_on) return false; /* dependent rows: slopes are not unique */
-  for (rf_index j = 0; j < d; j++) g[j] = path->base[j] + jump * x[j];
   for (rf_index r = 0; r < rank; r++) share[r] = rf_la_dot(path->frame + r * d, g, d);
   for (rf_index r = 0; r < rank; r++) rf_la_axpy(g, -share[r], path->frame + r * d, d);
-  if (!(-from * path->sign * rf_la_dot(g, x, d) > path->data->slack[i])) return false;
-  for (rf_index r = rank - 1; r >= 0; r--) { /* sum_k c_k s_k x_k = -(projection of base on the span) */
+  for (rf_index r = rank - 1; r >= 0; r--) {
     double sum = -share[r];
     for (rf_index k = r + 1; k < rank; k++) sum -= share[k] * path->corner[k * d + r];
     share[r] = sum / path->corner[r * d + r];
-    double slope = share[r] / field->c[path->on[r]];
+    double slope = share[r] / field->c[r == rank - 1 ? last : path->on[r]];
     if (!(slope > field->leak + width && slope < 1 - width)) return false;
   }
+  return true;
+}
+
+/* One hyperplane is crossed while the same slides go on. The side it comes from cannot be consistent: the old
+ * field points away from it. */
+static bool cross_sliding(RfAlignPath *path, rf_index i, double from) {
+  const RfAlignField *field = path->data->field;
+  rf_index d = field->d;
+  const double *x = field->X + i * d;
+  double jump = -from * field->c[i] * (1 - field->leak);
+  if (path->rank != path->n_on) return false; /* dependent rows: slopes are not unique */
+  for (rf_index j = 0; j < d; j++) path->trial[j] = path->base[j] + jump * x[j];
+  if (!slides_hold(path, path->on[path->n_on - 1])) return false;
+  if (!(-from * path->sign * rf_la_dot(path->trial, x, d) > path->data->slack[i])) return false;
   rf_align_set_side(path, i, -from);
   rf_la_axpy(path->base, jump, x, d);
-  rf_align_set_field(path, g);
-  if (rank == d - 1) settle_on_face(path);
+  rf_align_set_field(path, path->trial);
+  settle_on_ray(path);
   rf_align_window_refresh(path);
+  return true;
+}
+
+/* A valley is reached and joins the slides. */
+static bool begin_slide(RfAlignPath *path, rf_index i) {
+  const RfAlignField *field = path->data->field;
+  rf_index d = field->d, old = path->rank;
+  const double *x = field->X + i * d;
+  double leave = -field->c[i] * rf_align_slope(path, i);
+  if (!(path->sign * field->c[i] * (1 - field->leak) < 0) || path->rank != path->n_on) return false;
+  if (!extend_frame(path, i)) return false;
+  for (rf_index j = 0; j < d; j++) path->trial[j] = path->base[j] + leave * x[j];
+  if (!slides_hold(path, i)) {
+    path->rank = old;
+    return false;
+  }
+  rf_la_axpy(path->base, leave, x, d);
+  rf_align_set_side(path, i, 0);
+  path->on[path->n_on++] = i;
+  take_span(path, path->w, old);
+  rf_align_set_field(path, path->trial);
+  settle_on_ray(path);
+  rf_align_window_refresh(path);
+  return true;
+}
+
+/* The cases of one hyperplane that need no least squares. */
+static bool pass_single(RfAlignPath *path, RfAlignNeuron *out, rf_index i) {
+  double from = path->side[i];
+  if (path->n_on == 0) path->rank = 0;
+  if (path->n_on == 0 ? cross_single(path, i, from) : cross_sliding(path, i, from)) return true;
+  bool last_active = path->data->field->leak == 0 && path->n_active == (from > 0); /* it dies there */
+  if (last_active || !begin_slide(path, i)) return false;
+  out->n_slides++;
   return true;
 }
 
 RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
   const RfAlignField *field = path->data->field;
-  rf_index d = field->d;
-  if (path->n_hits == 1 && path->n_on == 0 && cross_single(path, path->hits[0], path->side[path->hits[0]]))
-    return RF_OK;
-  if (path->n_hits == 1 && path->n_on > 0 && cross_sliding(path, path->hits[0], path->side[path->hits[0]]))
-    return RF_OK;
-  rf_index old = path->n_on, add = path->n_hits;
+  rf_index d = field->d, add = path->n_hits;
+  if (add == 1 && pass_single(path, out, path->hits[0])) return RF_OK;
   for (rf_index k = 0; k < add; k++) {
     rf_index i = path->hits[k];
     rf_la_axpy(path->base, -field->c[i] * rf_align_slope(path, i), field->X + i * d, d);
     rf_align_set_side(path, i, 0);
+    path->on[path->n_on++] = i;
   }
-  /* merge two ascending lists from the back */
-  for (rf_index to = old + add - 1, p = old - 1, q = add - 1; q >= 0; to--)
-    path->on[to] = p >= 0 && path->on[p] > path->hits[q] ? path->on[p--] : path->hits[q--];
-  path->n_on += add;
   if (field->leak == 0 && path->n_active == 0) return RF_OK; /* dead: rests on them */
   if (add >= 2) rf_align_fresh_base(path);
   RfStatus status = rf_align_turn(context, path, out);

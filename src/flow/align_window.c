@@ -9,7 +9,8 @@
 
 #include "reluflow/la.h"
 
-enum { WINDOW_ALL = 48, WINDOW_EVENTS = 40, RESYNC_EVENTS = 100 };
+/* sizes below which a window holds everything; aims for the crossings and the samples in one */
+enum { WINDOW_ALL = 48, WINDOW_EVENTS = 40, WINDOW_SAMPLES = 100, RESYNC_EVENTS = 100 };
 
 /* Smallest tau >= 0 at which h + tau sign b vanishes for a sample moving towards its hyperplane; -1 for none.
  */
@@ -39,7 +40,8 @@ static void choose_size(RfAlignPath *path, double tau) {
   RfAlignWindow *window = &path->window;
   double size = rf_la_norm(path->w, path->data->field->d) / path->G;
   if (window->events > 0) {
-    double factor = WINDOW_EVENTS / (double)window->events;
+    double factor =
+        fmin(WINDOW_EVENTS / (double)window->events, WINDOW_SAMPLES / (double)(window->count + 1));
     window->next_reach *= fmin(4, fmax(0.25, factor));
   }
   window->reach = fmax(window->next_reach * size, 1.0001 * tau);
