@@ -30,7 +30,8 @@ typedef struct RfLinearMargin {
   double stationarity;    /* |w/margin - sum multipliers_i z_i| / |w/margin| */
   double feasibility;     /* largest of 0 and 1 - (z_i.w + y_i b)/margin over the rows */
   double complementarity; /* largest (z_i.w + y_i b)/margin - 1 over rows with a positive multiplier */
-  double farkas_residual; /* |sum farkas_i z_i| / sum farkas_i |z_i| */
+  double farkas_residual; /* |sum farkas_i z_i| / sum farkas_i |z_i|; with an intercept z_i has one more
+                             entry, y_i max|x| */
   rf_index iterations;
 } RfLinearMargin;
 

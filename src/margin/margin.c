@@ -16,6 +16,9 @@ void rf_linear_margin_free(RfLinearMargin *margin) {
   memset(margin, 0, sizeof *margin);
 }
 
+/* Residuals of a separator, and of a Farkas certificate, above which the answer is not given. */
+static const double believed = 1e-7, farkas_believed = 1e-12;
+
 static RfStatus out_of_memory(RfContext *context) {
   return rf_fail(context, RF_ERR_MEMORY, "out of memory for a margin");
 }
@@ -73,24 +76,43 @@ static RfStatus check_dual(RfContext *context, RfLinearMargin *m, const double *
   return RF_OK;
 }
 
-/* |sum f_i z_i| / sum f_i |z_i|, with (z_i, factor_i) for an intercept. */
+/* |sum f_i z_i| / sum f_i |z_i|; with an intercept z_i gets one more entry, factor_i times the largest |x|,
+ * because separability is then about differences of points. */
 static RfStatus check_farkas(RfContext *context, RfLinearMargin *m, const RfRows *rows, bool intercept) {
   long double *sum = RF_NEW(long double, rows->d + 1), square = 0, total = 0, largest = 0;
   if (!sum) return out_of_memory(context);
+  double size = 0;
+  for (rf_index i = 0; i < rows->count && intercept; i++)
+    size = fmax(size, rf_la_norm(rf_row(rows, i), rows->d));
+  if (intercept && size == 0) size = 1;
   for (rf_index i = 0; i < rows->count; i++) {
     double weight = m->farkas[rf_row_at(rows, i)];
     if (weight == 0) continue;
     const double *x = rf_row(rows, i);
     long double factor = (long double)weight * (long double)rf_row_factor(rows, i);
     for (rf_index j = 0; j < rows->d; j++) sum[j] += factor * (long double)x[j];
-    if (intercept) sum[rows->d] += factor;
-    total += fabsl(factor) * ((long double)rf_la_norm(x, rows->d) + (intercept ? 1 : 0));
+    sum[rows->d] += factor * (long double)size;
+    total += fabsl(factor) * (long double)hypot(rf_la_norm(x, rows->d), size);
   }
   for (rf_index j = 0; j <= rows->d; j++) largest = fabsl(sum[j]) > largest ? fabsl(sum[j]) : largest;
   for (rf_index j = 0; j <= rows->d && largest > 0; j++) square += (sum[j] / largest) * (sum[j] / largest);
   m->farkas_residual = total > 0 ? (double)(largest * sqrtl(square) / total) : 0;
   rf_free(sum);
   return RF_OK;
+}
+
+/* What rounding w, b and the multipliers to double costs at least: rows near the margin whose length is large
+ * against it cannot be met better, and large multipliers do not cancel better. */
+static double rounding_of_answer(const RfLinearMargin *m, const double *margins, const RfRows *rows) {
+  double longest = 0, sum = 0;
+  for (rf_index i = 0; i < rows->count; i++) {
+    double multiplier = m->multipliers[rf_row_at(rows, i)];
+    if (multiplier == 0 && margins[i] > m->margin * (1 + 1e-3)) continue;
+    double norm = fabs(rf_row_factor(rows, i)) * (rf_la_norm(rf_row(rows, i), rows->d) + fabs(m->b));
+    longest = fmax(longest, norm / m->margin);
+    sum += multiplier * m->margin * norm;
+  }
+  return 8 * DBL_EPSILON * fmax(longest, sum);
 }
 
 /* ---- from the solver's answer to the caller's ------------------------------------------------------- */
@@ -121,9 +143,11 @@ static RfStatus fill_separable(RfContext *context, RfLinearMargin *m, const RfRo
   m->margin = m->margin_upper = (double)(1 / length);
   for (rf_index a = 0; a < v->n_active; a++)
     m->multipliers[rf_row_at(rows, v->active[a])] = (double)v->weights[a];
-  if (!check_primal(m, margins, rows, context->tol.tight)) status = RF_UNDECIDED;
-  RfStatus dual = check_dual(context, m, margins, rows);
-  if (dual) status = dual;
+  bool separated = check_primal(m, margins, rows, context->tol.tight);
+  status = check_dual(context, m, margins, rows);
+  double residual = fmax(m->stationarity, fmax(m->feasibility, m->complementarity));
+  if (!status && (!separated || residual > fmax(believed, rounding_of_answer(m, margins, rows))))
+    status = RF_UNDECIDED;
 done:
   rf_free(margins);
   return status;
@@ -151,6 +175,22 @@ static void clear_claims(RfLinearMargin *m) {
   m->margin = m->stationarity = m->feasibility = m->complementarity = m->farkas_residual = NAN;
 }
 
+/* An answer that rounding spoilt may still be a clear no. */
+static RfStatus try_whitened(RfContext *context, RfLinearMargin *m, const RfRows *rows, bool intercept) {
+  double *farkas, upper = m->margin_upper;
+  RfStatus status = rf_whitened_farkas(context, &farkas, rows);
+  if (status == RF_INFEASIBLE) {
+    clear_claims(m);
+    status = fill_infeasible(context, m, rows, farkas, intercept);
+    if (status == RF_NOT_SEPARABLE && !(m->farkas_residual <= farkas_believed)) {
+      m->margin_upper = upper;
+      status = RF_UNDECIDED;
+    }
+  }
+  rf_free(farkas);
+  return status;
+}
+
 static RfStatus finish(RfContext *context, RfLinearMargin *m, const RfRows *rows, const RfLeastDistance *v,
                        RfStatus status, bool intercept) {
   m->iterations += v->iterations;
@@ -158,6 +198,7 @@ static RfStatus finish(RfContext *context, RfLinearMargin *m, const RfRows *rows
   m->margin_upper = v->length_lower > 0 ? 1 / v->length_lower : INFINITY;
   if (status == RF_OK) status = fill_separable(context, m, rows, v);
   if (status == RF_INFEASIBLE) status = fill_infeasible(context, m, rows, v->farkas, intercept);
+  if (status == RF_UNDECIDED) status = try_whitened(context, m, rows, intercept);
   if (status == RF_UNDECIDED || status == RF_INTERRUPTED) clear_claims(m);
   if (status < 0) rf_linear_margin_free(m);
   m->status = status;

@@ -33,6 +33,10 @@ void rf_least_distance_free(RfLeastDistance *result);
 /* RF_OK, RF_INFEASIBLE (farkas set), RF_UNDECIDED, RF_INTERRUPTED, or a failure. */
 RfStatus rf_least_distance(RfContext *context, RfLeastDistance *result, const RfRows *rows);
 
+/* Second attempt at a vanishing combination of the rows, in coordinates where rounding hides less.
+ * RF_INFEASIBLE with *farkas (count, sums to 1), RF_UNDECIDED, RF_INTERRUPTED or a failure. */
+RfStatus rf_whitened_farkas(RfContext *context, double **farkas, const RfRows *rows);
+
 static inline rf_index rf_row_at(const RfRows *rows, rf_index i) { return rows->rows ? rows->rows[i] : i; }
 static inline double rf_row_factor(const RfRows *rows, rf_index i) {
   return rows->factor ? rows->factor[rf_row_at(rows, i)] : 1;

@@ -472,6 +472,40 @@ static void weighted_copies(void **state) {
   }
 }
 
+/* Features of very different size, and nearly dependent ones: always decided, with certificates. */
+static void ill_conditioned_features(void **state) {
+  (void)state;
+  RfRandom random;
+  RfContext context;
+  rf_random_init(&random, 30, 0);
+  rf_context_init(&context);
+  for (rf_index trial = 0; trial < rf_test_iterations(200); trial++) {
+    rf_index n = 2 + rf_random_below(&random, 100), d = 1 + rf_random_below(&random, 12);
+    double X[102 * 12], y[102], w[12];
+    gaussian(&random, X, n * d);
+    gaussian(&random, w, d);
+    for (rf_index i = 0; i < n * d; i++) {
+      rf_index j = i % d;
+      if (trial % 2)
+        X[i] *= pow(10, (double)(j % 7) - 3);
+      else if (j % 2)
+        X[i] = X[i - 1] + 1e-7 * X[i];
+    }
+    for (rf_index i = 0; i < n; i++)
+      y[i] = trial % 3 ? rf_random_sign(&random) : (rf_la_dot(w, X + i * d, d) > 0 ? 1 : -1);
+    for (int intercept = 0; intercept < 2; intercept++) {
+      RfLinearMargin m;
+      RfStatus status = intercept ? rf_margin_linear_intercept(&context, &m, X, y, n, d)
+                                  : rf_margin_linear(&context, &m, X, y, n, d);
+      if (status != RF_OK && status != RF_NOT_SEPARABLE) fail_with("not decided", X, y, n, d);
+      if (status == RF_NOT_SEPARABLE) check_certificate(&m, X, y, n, d, intercept ? 1e-11 : 1e-12);
+      if (status == RF_OK && isfinite(m.margin))
+        for (rf_index i = 0; i < n; i++) assert_true(y[i] * (rf_la_dot(X + i * d, m.w, d) + m.b) > 0);
+      rf_linear_margin_free(&m);
+    }
+  }
+}
+
 static void interrupted(void **state) {
   (void)state;
   RfRandom random;
@@ -511,6 +545,7 @@ int main(void) {
       cmocka_unit_test(class_vectors),
       cmocka_unit_test(class_that_does_not_span),
       cmocka_unit_test(weighted_copies),
+      cmocka_unit_test(ill_conditioned_features),
       cmocka_unit_test(interrupted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
