@@ -20,19 +20,24 @@ static RfStatus status_of(RfFlowOutcome outcome) {
   }
 }
 
+/* Runs from the start, or from the checkpoint `from` (not NULL); loosen = 1 is the run whose results count.
+ * after_fit (not NULL) receives the state at the end of the fit. */
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
-                         const RfFlowProblem *problem, const RfFlowSettings *settings, double loosen) {
+                         const RfFlowProblem *problem, const RfFlowSettings *settings, double loosen,
+                         const RfFlowCheckpoint *from, RfFlowCheckpoint *after_fit) {
   double begin = rf_clock_seconds();
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
   run->recording = loosen == 1;
+  if (from) status = rf_run_load(run, from);
   run->tol *= loosen;
   run->tol_implicit *= loosen;
-  if (loosen == 1 && settings->resume) status = rf_run_load(run, settings->resume);
   if (!status) status = rf_fit(run, &limit->outcome, limit->why);
   run->seconds_fit = rf_clock_seconds() - begin;
-  if (!status && limit->outcome == RF_FLOW_CONVERGED)
-    status = rf_infinity(run, polish, &limit->outcome, limit->why);
+  if (!status && limit->outcome == RF_FLOW_CONVERGED) {
+    if (after_fit && run->phase.part == 1) status = rf_run_save(run, after_fit);
+    if (!status) status = rf_infinity(run, polish, &limit->outcome, limit->why);
+  }
   run->seconds_infinity = rf_clock_seconds() - begin - run->seconds_fit;
   if (!status) status = rf_fill_limit(run, polish, limit);
   return status;
@@ -48,13 +53,17 @@ static void limit_release(RfFlowLimit *limit) {
 
 /* |difference| of the limit directions at two tolerances; infinite when the second run ends elsewhere. */
 static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
-                               const RfFlowProblem *problem, const RfFlowSettings *settings) {
+                               const RfFlowProblem *problem, const RfFlowSettings *settings,
+                               const RfFlowCheckpoint *from) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
+  RfFlowSettings quiet = *settings;
+  quiet.want_checkpoint = NULL;
+  quiet.trace = 0;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
-  RfStatus status = run_once(context, &run, &polish, &limit, problem, settings, 30);
+  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, 30, from, NULL);
   *error = NAN;
   if (!status && limit.outcome == RF_FLOW_CONVERGED)
     *error = rf_net_distance(&first->net, &limit.net);
@@ -117,26 +126,32 @@ RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProbl
   RfRun run;
   RfPolish polish;
   RfFlowProblem own = *problem;
+  RfFlowCheckpoint after_fit = {0}; /* large problems repeat only what comes after it */
   memset(result, 0, sizeof *result);
   memset(&run, 0, sizeof run);
   memset(&polish, 0, sizeof polish);
   RfStatus status = rf_flow_check_problem(context, problem, settings);
   if (status) return status;
+  bool is_large = problem->start->m * problem->n >= 20000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
   if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
-  if (!status) status = run_once(context, &run, &polish, &result->limit, &own, settings, 1);
+  if (!status)
+    status = run_once(context, &run, &polish, &result->limit, &own, settings, 1, settings->resume,
+                      is_large ? &after_fit : NULL);
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED)
-    status = second_opinion(context, &result->limit.direction_error, &result->limit, &own, settings);
+    status = second_opinion(context, &result->limit.direction_error, &result->limit, &own, settings,
+                            after_fit.values ? &after_fit : NULL);
   if (!status && result->limit.direction_error > 1e-3) {
     result->limit.outcome = RF_FLOW_UNDECIDED;
     snprintf(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
              result->limit.direction_error);
   }
   if (!status && problem->in_limit) clear_times(result);
+  rf_flow_checkpoint_free(&after_fit);
   rf_polish_free(&polish);
   rf_run_free(&run);
   if (status < 0) {

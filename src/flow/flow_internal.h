@@ -240,6 +240,16 @@ double rf_events_locate(RfRun *run, double h);
 RfStatus rf_events_apply(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
+/* ---- local.c: crossings of single small units inside a step
+ * ------------------------------------------------------------- */
+
+/* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of
+ * what is allowed: up to 1 they may be followed alone. Infinite when that is out of the question. */
+double rf_local_bend(const RfRun *run, double h);
+/* Does it: their ends in explicit_method.end, patterns and events are replaced; system.y is spoilt for them.
+ */
+RfStatus rf_local_step(RfRun *run, double h);
+
 /* ---- polish.c: the KKT point near a state, exactly
  * ---------------------------------------------------------------------------- */
 

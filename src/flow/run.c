@@ -125,20 +125,40 @@ static RfStatus step_explicit(RfRun *run) {
   RfSystem *system = &run->system;
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
-  double error, h = run->h;
-  for (;;) {
-    error = rf_explicit_try(method, system, h, run->tol);
-    if (error <= 1) break;
-    h = next_step(h, error, 8, 0.2, 1);
-    if (!(h > 1e-16)) return no_step(run);
+  double error = 0, h = run->h, bend = 0;
+  RfStatus status = RF_OK;
+  for (int shorter = 0;; shorter++) {
+    for (;;) {
+      error = rf_explicit_try(method, system, h, run->tol);
+      if (error <= 1) break;
+      h = next_step(h, error, 8, 0.2, 1);
+      if (!(h > 1e-16)) return no_step(run);
+    }
+    rf_explicit_end(method, system);
+    memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
+    plane_speeds(run, run->Hd1, method->stage[12]);
+    status = rf_events_find(run, h);
+    if (status) return status;
+    bend = run->n_hits > 0 ? rf_local_bend(run, h) : INFINITY;
+    if (bend <= 1 || !isfinite(bend) || shorter == 6) break;
+    h *= fmax(0.25, 0.8 / sqrt(bend)); /* fewer crossings, and less time for them to bend the margins */
   }
-  rf_explicit_end(method, system);
-  memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
-  plane_speeds(run, run->Hd1, method->stage[12]);
-  RfStatus status = rf_events_find(run, h);
-  if (status) return status;
-  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   run->steps_explicit++;
+  if (run->n_hits > 0 && bend <= 1) {
+    status = rf_local_step(run, h);
+    if (status) return status;
+    memcpy(system->y, method->end, (size_t)size * sizeof(double));
+    book_time(system, h);
+    rf_system_normalise(system, system->y);
+    run->step_taken = h;
+    run->step_events++;
+    run->since_event = 0;
+    run->stuck = 0;
+    run->fresh = false;
+    run->h = next_step(h, error, 8, 0.333, 6);
+    return RF_OK;
+  }
+  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {
     rf_explicit_at(method, system->y, at, size);
     book_time(system, at * h);
