@@ -201,7 +201,8 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
   if (!run->recording) return RF_OK;
   const RfSystem *system = &run->system;
   double log_t = system->log_t + (run->problem->mean ? log((double)system->n) : 0);
-  for (rf_index k = 0; k < system->m; k++) {
+  rf_index only = system->only[unit], first = only >= 0 ? only : 0, end = only >= 0 ? only + 1 : system->m;
+  for (rf_index k = first; k < end; k++) {
     if (system->unit_of[k] != unit) continue;
     if (run->n_events == run->cap_events) {
       rf_index grown = run->cap_events ? 2 * run->cap_events : 256;

@@ -59,6 +59,7 @@ typedef struct RfSystem {
   RfSlide *slide;    /* per unit */
   /* neurons */
   rf_index *unit_of; /* m: unit, or -1 when it rests */
+  rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
   double *offset;    /* m: rho of the neuron minus rho of its unit */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
@@ -72,7 +73,7 @@ typedef struct RfSystem {
   double *H, *M, *g;             /* units x n: w.x ; units x n ; units x d */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double log_S;
+  double log_S, q_least;         /* ln S, smallest margin */
   rf_index evaluations;
 } RfSystem;
 
@@ -106,7 +107,9 @@ void rf_system_project(const RfSystem *system, rf_index unit, double *g);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
-RfStatus rf_system_merge(RfSystem *system, rf_index *merged);
+RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
+/* After unit_of changed. */
+void rf_system_count_members(RfSystem *system);
 /* w, a (joint norm 1; frozen second layer: true a, unit w) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double together = 3e-5;
-
 typedef struct Key {
   const RfSystem *system;
   rf_index unit;
@@ -32,7 +30,7 @@ static bool same_pattern(const RfSystem *system, rf_index u, rf_index v) {
   return memcmp(system->sigma + u * n, system->sigma + v * n, (size_t)n) == 0;
 }
 
-static bool same_direction(const RfSystem *system, rf_index u, rf_index v) {
+static bool same_direction(const RfSystem *system, rf_index u, rf_index v, double together) {
   const double *a = system->y + u * system->d, *b = system->y + v * system->d;
   for (rf_index j = 0; j < system->d; j++)
     if (!(fabs(a[j] - b[j]) <= together)) return false;
@@ -40,7 +38,7 @@ static bool same_direction(const RfSystem *system, rf_index u, rf_index v) {
 }
 
 /* A unit this close to one of its hyperplanes may leave its pattern before its neighbours do. */
-static bool near_plane(const RfSystem *system, rf_index u) {
+static bool near_plane(const RfSystem *system, rf_index u, double together) {
   for (rf_index i = 0; i < system->n; i++)
     if (system->sigma[u * system->n + i] != 0 &&
         fabs(system->H[u * system->n + i]) < 10 * together * system->x_norm[i])
@@ -63,7 +61,7 @@ static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
   into[v] = u;
 }
 
-RfStatus rf_system_merge(RfSystem *system, rf_index *merged) {
+RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
   rf_index units = system->units, d = system->d;
   Key *keys = RF_NEW(Key, units);
   rf_index *into = RF_NEW(rf_index, units);
@@ -83,10 +81,11 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged) {
   qsort(keys, (size_t)live, sizeof *keys, by_pattern);
   for (rf_index s = 0; s < live; s++) {
     rf_index u = keys[s].unit;
-    if (into[u] >= 0 || near_plane(system, u)) continue;
+    if (into[u] >= 0 || near_plane(system, u, together)) continue;
     for (rf_index t = s + 1; t < live && same_pattern(system, u, keys[t].unit); t++) {
       rf_index v = keys[t].unit;
-      if (into[v] >= 0 || near_plane(system, v) || !same_direction(system, u, v)) continue;
+      if (into[v] >= 0 || near_plane(system, v, together) || !same_direction(system, u, v, together))
+        continue;
       join(system, into, u, v);
       ++*merged;
     }

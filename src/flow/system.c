@@ -10,11 +10,7 @@ double rf_system_amplitude(const RfSystem *system, double rho) {
   return exp(system->problem->freeze_second ? rho : 2 * rho);
 }
 
-double rf_system_q_min(const RfSystem *system) {
-  double least = INFINITY;
-  for (rf_index i = 0; i < system->n; i++) least = fmin(least, system->q[i]);
-  return least;
-}
+double rf_system_q_min(const RfSystem *system) { return system->q_least; }
 
 /* H = W X^T; small products by hand, since a BLAS call costs more than they do. */
 static void preactivations(const RfSystem *system, double *H, const double *W) {
@@ -42,7 +38,11 @@ static void margins(RfSystem *system, const double *y) {
     const double *h = system->H + k * n, *s = system->slope + k * n;
     for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
   }
-  for (rf_index i = 0; i < n; i++) system->q[i] *= system->problem->y[i];
+  system->q_least = INFINITY;
+  for (rf_index i = 0; i < n; i++) {
+    system->q[i] *= system->problem->y[i];
+    if (system->q[i] < system->q_least) system->q_least = system->q[i];
+  }
 }
 
 /* p_i = |loss'(q_i)|/S and ln S, by logarithms. */

@@ -17,6 +17,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->dead);
   rf_free(system->slide);
   rf_free(system->unit_of);
+  rf_free(system->only);
   rf_free(system->offset);
   rf_free(system->rest);
   rf_free(system->is_dead);
@@ -27,6 +28,14 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->g);
   rf_free(system->q);
   memset(system, 0, sizeof *system);
+}
+
+void rf_system_count_members(RfSystem *system) {
+  for (rf_index u = 0; u < system->units; u++) system->only[u] = -2;
+  for (rf_index k = 0; k < system->m; k++) {
+    rf_index u = system->unit_of[k];
+    if (u >= 0) system->only[u] = system->only[u] == -2 ? k : -1;
+  }
 }
 
 static RfStatus allocate(RfContext *context, RfSystem *system) {
@@ -40,6 +49,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->dead = RF_NEW(uint8_t, m);
   system->slide = RF_NEW(RfSlide, m);
   system->unit_of = RF_NEW(rf_index, m);
+  system->only = RF_NEW(rf_index, m);
   system->offset = RF_NEW(double, m);
   system->rest = RF_NEW(double, md);
   system->is_dead = RF_NEW(uint8_t, m);
@@ -114,6 +124,7 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
   }
   for (rf_index k = 0; k < system->m; k++)
     if (system->unit_of[k] >= 0) load_unit(system, system->unit_of[k], k);
+  rf_system_count_members(system);
   rf_system_normalise(system, system->y);
   return RF_OK;
 }
@@ -268,8 +279,9 @@ RfStatus rf_system_compress(RfSystem *system) {
   }
   for (rf_index k = 0; k < system->m; k++)
     if (system->unit_of[k] >= 0) system->unit_of[k] = moved[system->unit_of[k]];
-  memset(system->dead, 0, (size_t)old);
+  for (rf_index u = 0; u < old; u++) system->dead[u] = 0;
   system->units = kept;
+  rf_system_count_members(system);
   system->y[kept * (d + 2)] = 0;
   rf_free(moved);
   rf_free(tail);
