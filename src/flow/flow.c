@@ -121,8 +121,8 @@ static void clear_times(RfFlowResult *result) {
   result->log_t_end = result->log_t_align = result->log_t_fit = NAN;
 }
 
-RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
-                     const RfFlowSettings *settings) {
+RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                            const RfFlowSettings *settings) {
   RfRun run;
   RfPolish polish;
   RfFlowProblem own = *problem;

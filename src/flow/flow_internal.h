@@ -358,4 +358,11 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
 
+/* ---- flow.c
+ * ------------------------------------------------------------------------------------------------ */
+
+/* rf_flow_run for data of ordinary size; units.c brings other data to it. */
+RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                            const RfFlowSettings *settings);
+
 #endif

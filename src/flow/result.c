@@ -114,34 +114,52 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
  * ----------------------------------------------------------------------------------------------------------------
  */
 
+static RfStatus group_new(const RfRun *run, const RfPolish *polish, RfFlowGroup *group, rf_index g,
+                          int flip) {
+  const RfSystem *system = &run->system;
+  group->members = RF_NEW(rf_index, system->m);
+  group->sector = RF_NEW(int8_t, system->n);
+  group->beta = RF_NEW(double, system->d);
+  group->sign = flip * polish->groups[g].sign;
+  if (!group->members || !group->sector || !group->beta)
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
+  memcpy(group->sector, system->sigma + polish->groups[g].unit * system->n, (size_t)system->n);
+  return RF_OK;
+}
+
+/* Groups in the order of their first member. A linear net moves (a,w) and (-a,-w) as one: they are told apart
+ * here by the sign of a, and share beta by their sizes. */
 static RfStatus fill_groups(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
   const RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d;
-  limit->groups = RF_NEW(RfFlowGroup, polish->n_groups);
-  rf_index *place = RF_NEW(rf_index, polish->n_groups);
+  rf_index d = system->d, count = 2 * polish->n_groups;
+  limit->groups = RF_NEW(RfFlowGroup, count);
+  rf_index *place = RF_NEW(rf_index, count); /* 2g: signs kept, 2g+1: flipped */
+  double *part = RF_NEW(double, count);
   RfStatus status = RF_OK;
-  if (!limit->groups || !place) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
-  for (rf_index g = 0; g < polish->n_groups && !status; g++) place[g] = -1;
-  for (rf_index k = 0; k < system->m && !status; k++) { /* groups in the order of their first member */
-    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
+  if (!limit->groups || !place || !part)
+    status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
+  for (rf_index c = 0; c < count && !status; c++) place[c] = -1;
+  for (rf_index k = 0; k < system->m && !status; k++) {
+    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1, c = 2 * g + (system->flip[k] < 0);
     if (g < 0) continue;
-    if (place[g] < 0) {
-      RfFlowGroup *fresh = &limit->groups[limit->n_groups];
-      place[g] = limit->n_groups++;
-      fresh->members = RF_NEW(rf_index, system->m);
-      fresh->sector = RF_NEW(int8_t, n);
-      fresh->beta = rf_copy_doubles(polish->beta + g * d, d);
-      fresh->sign = polish->groups[g].sign;
-      if (!fresh->members || !fresh->sector || !fresh->beta) {
-        status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
-        break;
-      }
-      memcpy(fresh->sector, system->sigma + polish->groups[g].unit * n, (size_t)n);
+    if (place[c] < 0) {
+      place[c] = limit->n_groups++;
+      status = group_new(run, polish, &limit->groups[place[c]], g, system->flip[k]);
+      if (status) break;
     }
-    RfFlowGroup *group = &limit->groups[place[g]];
+    RfFlowGroup *group = &limit->groups[place[c]];
     group->members[group->n_members++] = k;
+    part[c] += fabs(limit->net.a[k]) * rf_la_norm(limit->net.W + k * d, d);
+  }
+  for (rf_index c = 0; c < count && !status; c++) {
+    rf_index g = c / 2;
+    if (place[c] < 0) continue;
+    bool whole = place[c ^ 1] < 0;
+    double share = whole ? 1 : part[c] / (part[2 * g] + part[2 * g + 1]);
+    rf_la_axpy(limit->groups[place[c]].beta, c % 2 ? -share : share, polish->beta + g * d, d);
   }
   rf_free(place);
+  rf_free(part);
   return status;
 }
 
