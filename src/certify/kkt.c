@@ -15,7 +15,8 @@ void rf_kkt_free(RfKkt *kkt) {
 }
 
 static RfStatus out_of_memory(RfContext *context) {
-  return rf_fail(context, RF_ERR_MEMORY, "out of memory for KKT residuals");
+  rf_fail(context, RF_ERR_MEMORY, "out of memory for KKT residuals");
+  return RF_ERR_MEMORY;
 }
 
 /* ---- proportional neurons --------------------------------------------------------------------------- */

@@ -236,8 +236,11 @@ static RfStatus grow_round(RfContext *context, RfCertificate *c, const RfPoint *
 static RfStatus test_zero_neurons(RfContext *context, RfCertificate *c, const RfPoint *p, OwnKinks *own) {
   Atoms atoms = {.directions = RF_NEW(double, most_atoms * p->d)};
   double *lambda = rf_copy_doubles(c->kkt.lambda, p->n);
-  RfStatus status =
-      atoms.directions && lambda ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for zero neurons");
+  RfStatus status = RF_OK;
+  if (!atoms.directions || !lambda) {
+    rf_fail(context, RF_ERR_MEMORY, "out of memory for zero neurons");
+    status = RF_ERR_MEMORY;
+  }
   bool feasible = false, stuck = false;
   while (!status && !feasible && !stuck && c->witness.m == 0 && atoms.count < most_atoms)
     status = grow_round(context, c, p, own, &atoms, lambda, &feasible, &stuck);

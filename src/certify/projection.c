@@ -48,7 +48,8 @@ static void columns_free(Columns *c) {
 }
 
 static RfStatus out_of_memory(RfContext *context) {
-  return rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT projection");
+  rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT projection");
+  return RF_ERR_MEMORY;
 }
 
 static bool grow(void **block, rf_index count, size_t size) {

@@ -485,7 +485,7 @@ static RfStatus solve(RfContext *context, double *x, double *residual, RfLeastSq
   RfStatus status = RF_OK;
   if (!work || rows > work->max_rows || cols > work->max_cols) {
     status = rf_la_least_squares_work_new(context, &own, rows, cols);
-    if (status) return status;
+    if (status || !own) return status;
     work = own;
   }
   Problem p = {.columns = columns, .f = f, .rows = rows, .cols = cols, .stride = stride, .work = work};

@@ -89,7 +89,7 @@ RfStatus rf_whitened_farkas(RfContext *context, double **farkas, const RfRows *r
     RfRows mapped = {.X = w.B, .count = w.count, .d = w.rank};
     status = rf_least_distance(context, &v, &mapped);
   }
-  if (status == RF_INFEASIBLE) {
+  if (status == RF_INFEASIBLE && v.farkas) {
     long double sum = 0;
     for (rf_index i = 0; i < w.count; i++) sum += (long double)(v.farkas[i] *= w.scale[i]);
     for (rf_index i = 0; i < w.count; i++) v.farkas[i] = (double)((long double)v.farkas[i] / sum);

@@ -20,7 +20,8 @@ void rf_linear_margin_free(RfLinearMargin *margin) {
 static const double believed = 1e-7, farkas_believed = 1e-12;
 
 static RfStatus out_of_memory(RfContext *context) {
-  return rf_fail(context, RF_ERR_MEMORY, "out of memory for a margin");
+  rf_fail(context, RF_ERR_MEMORY, "out of memory for a margin");
+  return RF_ERR_MEMORY;
 }
 
 /* ---- checks, on the numbers handed out -------------------------------------------------------------- */
@@ -361,7 +362,7 @@ static void take_over(RfClassMargin *out, RfLinearMargin *m) {
   out->feasibility = m->feasibility;
   out->farkas_residual = m->farkas_residual;
   out->iterations = m->iterations;
-  for (rf_index j = 0; m->separable && j < m->d; j++) out->w[j] /= m->margin;
+  for (rf_index j = 0; m->separable && out->w && j < m->d; j++) out->w[j] /= m->margin;
 }
 
 RfStatus rf_margin_class(RfContext *context, RfClassMargin *margin, const double *X, const double *y,
