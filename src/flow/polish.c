@@ -43,7 +43,7 @@ static rf_index find_group(const RfPolish *polish, const RfSystem *system, rf_in
   return -1;
 }
 
-static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem *system, double share_min) {
+static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index units = system->units, n = system->n;
   double top = largest_rho(system), total = 0;
   memset(polish, 0, sizeof *polish);
@@ -73,7 +73,6 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
     polish->groups[g].share /= total;
     polish->groups[g].weight = system->problem->freeze_second ? sqrt(polish->groups[g].weight) : 1;
   }
-  (void)share_min;
   return RF_OK;
 }
 
@@ -138,6 +137,7 @@ static void all_margins(RfPolish *polish, const RfSystem *system, const double *
 
 typedef struct Newton {
   rf_index N, r;      /* unknowns, active constraints */
+  rf_index most;      /* room for active constraints */
   rf_index *active;   /* r samples */
   double *rows;       /* r rows of N */
   double *z, *lambda; /* N, r */
@@ -155,8 +155,8 @@ static void newton_free(Newton *newton) {
 
 static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_index n) {
   memset(newton, 0, sizeof *newton);
-  rf_index most = n < 4 * N + 16 ? n : 4 * N + 16; /* more than N + 1 tight samples are more than it needs */
-  newton->N = N;
+  rf_index most = n < N + 64 ? n : N + 64; /* more than N tight samples are more than it needs */
+  newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
   newton->rows = RF_NEW(double, most *N + 4 * N + 2 * n);
@@ -291,7 +291,7 @@ static void deactivate(Newton *newton, rf_index r) {
  * many choices and have a wrong sign where another choice has not. */
 static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const RfSystem *system,
                                     Newton *newton) {
-  rf_index N = newton->N, count = 0, most = system->n < 4 * N + 16 ? system->n : 4 * N + 16;
+  rf_index N = newton->N, count = 0, most = newton->most;
   double *columns = newton->matrix, *x = newton->lambda;
   rf_index *tight = newton->active;
   for (rf_index i = 0; i < system->n && count < most; i++) {
@@ -311,6 +311,55 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   return RF_OK;
 }
 
+/* What is wrong with the present solution: an active constraint not met, the most violated of the others
+ * (worst), the most negative multiplier (wrong); -1 where there is none. */
+typedef struct Findings {
+  bool feasible;
+  rf_index worst, wrong;
+} Findings;
+
+static Findings examine(RfPolish *polish, const RfSystem *system, const Newton *newton) {
+  Findings found = {.feasible = infeasibility(newton) < 1e-10, .worst = -1, .wrong = -1};
+  double slack = -1e-11, negative = -1e-11;
+  for (rf_index r = 0; r < newton->r; r++)
+    if (newton->lambda[r] < negative) negative = newton->lambda[r], found.wrong = r;
+  all_margins(polish, system, newton->z, newton->row);
+  for (rf_index i = 0; i < system->n; i++)
+    if (!newton->is_active[i] && polish->margins[i] - 1 < slack)
+      slack = polish->margins[i] - 1, found.worst = i;
+  return found;
+}
+
+/* Starts from the state, scaled to least margin 1, with the samples that carry weight as active. false: not
+ * separated. */
+static bool begin(RfPolish *polish, const RfSystem *system, Newton *newton) {
+  double least = INFINITY;
+  memcpy(newton->z, polish->beta, (size_t)newton->N * sizeof(double));
+  all_margins(polish, system, newton->z, newton->row);
+  for (rf_index i = 0; i < system->n; i++) least = fmin(least, polish->margins[i]);
+  if (!(least > 0)) return false;
+  rf_la_scale(newton->z, 1 / least, newton->N);
+  for (rf_index i = 0; i < system->n && newton->r < newton->most; i++)
+    if (system->p[i] > 1e-5) activate(newton, polish, system, i);
+  return true;
+}
+
+/* Takes the samples with positive multipliers of the last certificate as the active set; false: that is no
+ * progress. */
+static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, Newton *newton) {
+  bool left_out = false;
+  newton->r = 0;
+  memset(newton->is_active, 0, (size_t)system->n);
+  for (rf_index i = 0; i < system->n; i++) {
+    if (polish->margins[i] > 1 + 1e-9) continue;
+    if (!(polish->lambda[i] > 0))
+      left_out = true;
+    else if (newton->r < newton->most)
+      activate(newton, polish, system, i);
+  }
+  return left_out && newton->r > 0;
+}
+
 /* One solve with the groups as they are; polish->ok tells whether it worked. */
 static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
@@ -318,55 +367,26 @@ static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSyste
   RfStatus status = newton_new(context, &newton, N, n);
   if (status) return status;
   polish->ok = false;
-  memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
-  all_margins(polish, system, newton.z, newton.row);
-  double least = INFINITY;
-  for (rf_index i = 0; i < n; i++) least = fmin(least, polish->margins[i]);
-  if (!(least > 0)) goto done;
-  rf_la_scale(newton.z, 1 / least, N);
-  rf_index most = n < 4 * N + 16 ? n : 4 * N + 16;
-  for (rf_index i = 0; i < n && newton.r < most; i++)
-    if (system->p[i] > 1e-5) activate(&newton, polish, system, i);
-  for (rf_index round = 0; round < 3 * n + 10; round++) {
+  bool going = begin(polish, system, &newton);
+  for (rf_index round = 0; round < 3 * n + 10 && going && !status; round++) {
     memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
     status = solve_active(context, polish, system, &newton);
-    if (status) goto done;
-    rf_index worst = -1, wrong = -1;
-    double slack = -1e-11, negative = -1e-11;
-    bool feasible = infeasibility(&newton) < 1e-10;
-    for (rf_index r = 0; r < newton.r; r++)
-      if (newton.lambda[r] < negative) negative = newton.lambda[r], wrong = r;
-    all_margins(polish, system, newton.z, newton.row);
-    for (rf_index i = 0; i < n; i++)
-      if (!newton.is_active[i] && polish->margins[i] - 1 < slack) slack = polish->margins[i] - 1, worst = i;
-    if (feasible && worst < 0) {
+    if (status) break;
+    Findings found = examine(polish, system, &newton);
+    if (found.feasible && found.worst < 0) {
       memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
       status = certify_multipliers(context, polish, system, &newton);
-      if (status || polish->ok || wrong < 0) goto done;
-      memset(newton.is_active, 0,
-             (size_t)n); /* the active list was overwritten: rebuild without the wrong one */
-      rf_index leave = -1, count = newton.r;
-      (void)count;
-      for (rf_index i = 0; i < n; i++)
-        if (polish->lambda[i] <= 0 && leave < 0 && polish->margins[i] <= 1 + 1e-9) leave = i;
-      newton.r = 0;
-      for (rf_index i = 0; i < n && newton.r < most; i++)
-        if (polish->margins[i] <= 1 + 1e-9 && polish->lambda[i] > 0) activate(&newton, polish, system, i);
-      if (leave < 0 || newton.r == 0) goto done;
+      going = !polish->ok && found.wrong >= 0 && restart_from_certificate(polish, system, &newton);
       continue;
     }
-    if (!feasible || !isfinite(rf_la_max_abs(newton.z, N))) { /* too many equalities, or a vanished group */
-      if (wrong < 0 || newton.r == 0) goto done;
-    }
-    if (!feasible) memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
-    if (wrong >= 0)
-      deactivate(&newton, wrong);
-    else if (worst >= 0 && newton.r < most)
-      activate(&newton, polish, system, worst);
+    if (!found.feasible) memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
+    if (found.wrong >= 0)
+      deactivate(&newton, found.wrong);
+    else if (found.feasible && newton.r < newton.most)
+      activate(&newton, polish, system, found.worst);
     else
-      goto done;
+      going = false; /* too many equalities, or a vanished group */
   }
-done:
   newton_free(&newton);
   return status;
 }
@@ -409,7 +429,7 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
 
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min) {
   rf_index d = system->d;
-  RfStatus status = make_groups(context, polish, system, share_min);
+  RfStatus status = make_groups(context, polish, system);
   if (status) return status;
   rf_system_fields(system, system->y);
   while (polish->n_groups > 1) {

@@ -14,7 +14,7 @@ typedef struct SidesWork {
   rf_index *valley, *ridge; /* positions in `on` */
   rf_index n_valley, n_ridge;
   double *columns, *low, *high, *s, *f; /* box least squares over the valleys */
-  double *g, *best_g, *best_slope;
+  double *g;
   int8_t *choice; /* per ridge */
   int8_t *sign;   /* n_on, of the combination at hand */
   double *slope;
