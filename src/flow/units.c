@@ -7,6 +7,7 @@
 #include "flow_internal.h"
 
 static const int ordinary = 10; /* largest entries from 2^-10 to 2^10 are left alone */
+static const int most = 500;    /* so that s = 4^k and 1/s are numbers */
 
 /* k with s = 4^k; 0 for data of ordinary size. */
 static int size_of(const RfFlowProblem *problem) {
@@ -14,7 +15,8 @@ static int size_of(const RfFlowProblem *problem) {
   int exponent = 0;
   for (rf_index j = 0; j < problem->n * problem->d; j++) largest = fmax(largest, fabs(problem->X[j]));
   frexp(largest, &exponent);
-  return largest > 0 && (exponent > ordinary || exponent < -ordinary) ? exponent / 2 : 0;
+  if (!(largest > 0) || (exponent <= ordinary && exponent >= -ordinary)) return 0;
+  return exponent > 2 * most ? most : exponent < -2 * most ? -most : exponent / 2;
 }
 
 static void limit_back(RfFlowLimit *limit, rf_index n, rf_index d, double s) {

@@ -33,7 +33,7 @@ static void run(RfContext *context, RfFlowResult *result, const double *data, do
 
 static void any_size(void **state) {
   (void)state;
-  static const int sizes[] = {-480, -100, -27, -12, 12, 31, 100, 480};
+  static const int sizes[] = {-1010, -480, -100, -27, -12, 12, 31, 100, 480, 1010};
   RfContext context;
   RfFlowResult base;
   rf_context_init(&context);
