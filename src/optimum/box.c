@@ -130,9 +130,9 @@ double rf_box_solve(RfBox *box) {
   rf_box_residual(box);
   double before = INFINITY, size = 0, noise = rounding(box);
   int stalled = 0;
-  for (int iteration = 0; iteration < 300 && stalled < 2; iteration++) {
+  for (int iteration = 0; iteration < 60 && stalled < 2; iteration++) {
     rf_box_sweep(box);
-    for (rf_index tries = 0; tries <= box->r; tries++) {
+    for (rf_index tries = 0; tries <= box->r && tries < 12; tries++) {
       rf_index k = rf_box_face(box);
       if (k == 0) break;
       subspace_step(box, k);

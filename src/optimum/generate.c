@@ -26,6 +26,11 @@ RfStatus rf_solve_new(RfSolve *s) {
     return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for the optimum");
   s->steep.r = s->best.r = s->p->r;
   s->upper = INFINITY;
+  /* one sample alone: M = 1 for a unit row */
+  rf_index hardest = 0;
+  for (rf_index i = 0; i < s->p->n; i++)
+    if (s->p->b[i] > s->p->b[hardest]) hardest = i;
+  s->lambda[hardest] = 1, s->lower = s->p->b[hardest];
   rf_random_init(&s->random, s->settings->seed, 7);
   return RF_OK;
 }
@@ -264,6 +269,20 @@ static RfStatus check_unbounded(RfSolve *s) {
   return RF_INFEASIBLE;
 }
 
+/* What the interrupted master knows, with a search of a fraction of a second. */
+static RfStatus last_bounds(RfSolve *s) {
+  RfContext calm = *s->context, *caller = s->context;
+  double norm;
+  calm.deadline = rf_clock_seconds() + 0.2, calm.cancel = NULL;
+  s->context = &calm;
+  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
+  RfStatus status = master_network(s);
+  if (!status) status = prove_norm(s, s->trial, 1, 0, 2000, &norm);
+  if (status >= 0) rf_solve_offer_multipliers(s, s->trial, norm);
+  s->context = caller;
+  return status < 0 ? status : RF_INTERRUPTED;
+}
+
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
   RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
   if (!status) status = rf_master_new(s->context, &s->master, s->p);
@@ -289,5 +308,6 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
     else
       goal *= 0.1;
   }
+  if (status == RF_INTERRUPTED && s->master && rf_master_mu(s->master) > 0) status = last_bounds(s);
   return status;
 }

@@ -354,7 +354,7 @@ static bool poll(Work *w) {
   RfSearch *s = w->search;
   s->nodes++;
   if (s->node_limit > 0 && s->nodes >= s->node_limit) w->stopped = true;
-  if ((s->nodes & 255) == 0 && rf_context_stop(w->context)) w->status = RF_INTERRUPTED, w->stopped = true;
+  if ((s->nodes & 15) == 0 && rf_context_stop(w->context)) w->status = RF_INTERRUPTED, w->stopped = true;
   return w->stopped;
 }
 

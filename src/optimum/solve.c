@@ -182,6 +182,7 @@ static RfStatus solve_by_parts(RfSolve *s, double aim) {
   RfStatus status = RF_OK;
   if (!rows || !used || !margins)
     status = rf_fail(s->context, RF_ERR_MEMORY, "out of memory for working sets");
+  if (!status) status = rf_solve_linear_network(s);
   if (!status) first_rows(rows, &count, used, p, s->settings->seed);
   while (!status) {
     status = solve_part(s, &hints, margins, rows, count, false, aim);
