@@ -276,7 +276,8 @@ static RfStatus run_one(Job *job, RfFlowResult *result, RfFlowReport *report, co
     RfFlowLimit *limit = &result->limit;
     limit->outcome = RF_FLOW_INTERRUPTED;
     limit->margin = limit->stationarity = limit->complementarity = limit->direction_error = NAN;
-    result->log_t_align = result->log_t_fit = result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
+    result->log_t_align = result->log_t_fit = result->log_t_end = result->log_loss_end =
+        result->log_norm_end = NAN;
   }
   RfStatus judged = judge(job, report);
   return judged < 0 ? judged : status;
