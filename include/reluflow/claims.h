@@ -58,6 +58,7 @@ typedef struct RfClaimSettings {
   rf_index seeds;       /* multiplies the number of seeds; 1 = as the ledger says */
   uint64_t first_seed;  /* 0 = the ledger's own */
   const char *data_dir; /* real data; NULL = none */
+  const char *svg_dir;  /* folder for the figures, SVG and CSV; NULL = none are drawn */
 } RfClaimSettings;
 
 RF_API RfClaimSettings rf_claim_settings_default(void);

@@ -5,6 +5,14 @@
 
 #include "claims_internal.h"
 
+RfStatus rf_vss_01(RfClaimRun *run);
+RfStatus rf_vss_03(RfClaimRun *run);
+RfStatus rf_vss_10(RfClaimRun *run);
+RfStatus rf_vss_12(RfClaimRun *run);
+RfStatus rf_vss_15(RfClaimRun *run);
+RfStatus rf_vss_21(RfClaimRun *run);
+RfStatus rf_vss_22(RfClaimRun *run);
+RfStatus rf_vss_23(RfClaimRun *run);
 RfStatus rf_vss_05(RfClaimRun *run);
 RfStatus rf_vss_06(RfClaimRun *run);
 RfStatus rf_vss_07(RfClaimRun *run);

@@ -13,20 +13,6 @@
 static const double one[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const RfLoss losses[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC};
 
-/* DS-SEP: x ~ N(0,I), y = sign <x,v>, |<x,v>| >= 0.3. */
-static void separable(RfRandom *random, double *X, double *y, rf_index n, rf_index d) {
-  double v[16];
-  rf_random_direction(random, v, d);
-  for (rf_index i = 0; i < n; i++) {
-    double along;
-    do {
-      for (rf_index j = 0; j < d; j++) X[i * d + j] = rf_random_gaussian(random);
-      along = rf_la_dot(X + i * d, v, d);
-    } while (fabs(along) < 0.3);
-    y[i] = along > 0 ? 1 : -1;
-  }
-}
-
 /* ---- VSS-05: Theorem 3.1
  * ------------------------------------------------------------------------------------------ */
 
@@ -41,7 +27,7 @@ static RfStatus deep_linear(RfClaimRun *run, rf_index depth, rf_index draw) {
   RfLinearMargin linear = {0};
   memcpy(shape, widths, sizeof shape);
   shape[depth] = 1;
-  separable(&random, X, y, n, d);
+  rf_claim_separable(&random, X, y, n, d);
   RfStatus status = rf_claim_dense(run->context, &net, shape, depth, 1);
   if (status) return status;
   rf_claim_gaussian_weights(&random, &net, 0.1); /* smaller starts leave the saddle late, not elsewhere */
@@ -309,7 +295,7 @@ static RfStatus layers_optimal(RfClaimRun *run, RfLayeredNet *net, RfRandom *ran
   double X[n * d], y[n];
   RfLayeredFlow flow = {0};
   RfLayerVerdict verdicts[4];
-  separable(random, X, y, n, d);
+  rf_claim_separable(random, X, y, n, d);
   rf_claim_gaussian_weights(random, net, 1);
   RfStatus status = rf_layered_flow_new(run->context, &flow, net, X, y, n, loss);
   flow.max_steps = 300000, flow.tolerance = 1e-8;

@@ -175,6 +175,7 @@ static int verify_run(CliRun *run) {
   RfClaimSettings settings = rf_claim_settings_default();
   settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
   settings.first_seed = run->common.seed, settings.data_dir = run->common.data_dir;
+  settings.svg_dir = run->common.svg;
   RfStatus status = choose(run, &chosen);
   if (!status && flags->list) counts[RF_CLAIM_SKIPPED] = chosen.count;
   if (!status && !flags->list) {
