@@ -108,10 +108,51 @@ static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *
   return status;
 }
 
+/* The state at `end` of a path that was followed to its last event before that: only the rest is followed. */
+static RfStatus continue_path(RfContext *context, RfAlignPath *path, RfAlignNeuron *neuron, double end) {
+  RfAlignNeuron rest;
+  RfStatus status = rf_align_path_follow(context, path, &rest, neuron->direction, neuron->log_norm,
+                                         neuron->sector, end - neuron->t_state);
+  if (!status && rest.n_crossings == 0) {
+    double *direction = neuron->direction;
+    int8_t *sector = neuron->sector;
+    neuron->direction = rest.direction, rest.direction = direction;
+    neuron->sector = rest.sector, rest.sector = sector;
+    neuron->log_norm = rest.log_norm;
+    neuron->t_state = end;
+  }
+  rf_align_neuron_free(&rest);
+  return status;
+}
+
+/* All small units at the clock `end`: those whose last event lies before go on from there, the others start
+ * again. */
+static RfStatus bring_to(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
+                         double end) {
+  RfSystem *system = &run->system;
+  RfAlignPath *path = NULL;
+  double *v = RF_NEW(double, system->d + 1);
+  RfStatus status = v ? rf_align_path_new(run->context, &path, data)
+                      : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
+    if (!status && paths[u].t_state <= end) status = continue_path(run->context, path, &paths[u], end);
+    if (status || paths[u].t_state == end) continue;
+    unit_direction(system, u, v);
+    rf_align_neuron_free(&paths[u]);
+    status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
+                                  system->sigma + u * system->n, end);
+  }
+  rf_align_path_free(path);
+  rf_free(v);
+  return status;
+}
+
 static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double main_rate,
                           const uint8_t *small, double log_S, double end) {
   RfSystem *system = &run->system;
-  RfStatus status = follow_all(run, paths, data, small, end);
+  RfStatus status = bring_to(run, paths, data, small, end);
   if (!status) status = log_paths(run, paths, small, log_S);
   for (rf_index u = 0; u < system->units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;

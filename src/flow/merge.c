@@ -76,16 +76,16 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
   for (rf_index u = 0; u < units; u++) {
     into[u] = -1;
     before[u] = system->y[units * (d + 1) + u];
-    if (!system->dead[u] && system->balanced[u]) keys[live++] = (Key){system, u};
+    if (!system->dead[u] && system->balanced[u] && !near_plane(system, u, together))
+      keys[live++] = (Key){system, u};
   }
   qsort(keys, (size_t)live, sizeof *keys, by_pattern);
   for (rf_index s = 0; s < live; s++) {
     rf_index u = keys[s].unit;
-    if (into[u] >= 0 || near_plane(system, u, together)) continue;
+    if (into[u] >= 0) continue;
     for (rf_index t = s + 1; t < live && same_pattern(system, u, keys[t].unit); t++) {
       rf_index v = keys[t].unit;
-      if (into[v] >= 0 || near_plane(system, v, together) || !same_direction(system, u, v, together))
-        continue;
+      if (into[v] >= 0 || !same_direction(system, u, v, together)) continue;
       join(system, into, u, v);
       ++*merged;
     }
