@@ -269,16 +269,22 @@ static RfStatus check_unbounded(RfSolve *s) {
   return RF_INFEASIBLE;
 }
 
+/* Both bounds from the present iterate of the master, with a short search. */
+static RfStatus quick_bounds(RfSolve *s, rf_index nodes) {
+  double norm;
+  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
+  RfStatus status = master_network(s);
+  if (!status) status = prove_norm(s, s->trial, 1, 0, nodes, &norm);
+  if (status >= 0) rf_solve_offer_multipliers(s, s->trial, norm);
+  return status;
+}
+
 /* What the interrupted master knows, with a search of a fraction of a second. */
 static RfStatus last_bounds(RfSolve *s) {
   RfContext calm = *s->context, *caller = s->context;
-  double norm;
   calm.deadline = rf_clock_seconds() + 0.2, calm.cancel = NULL;
   s->context = &calm;
-  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
-  RfStatus status = master_network(s);
-  if (!status) status = prove_norm(s, s->trial, 1, 0, 2000, &norm);
-  if (status >= 0) rf_solve_offer_multipliers(s, s->trial, norm);
+  RfStatus status = quick_bounds(s, 2000);
   s->context = caller;
   return status < 0 ? status : RF_INTERRUPTED;
 }
@@ -303,6 +309,8 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < 1e-11) break;
     }
+    bool slow = rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
+    if (!status && added == 0 && goal >= 1e-5 && goal < 0.05 && slow) status = quick_bounds(s, 1000);
     if (added > 0)
       rf_master_restore(s->master, fmin(100, fmax(goal, 10 * excess(s))));
     else
