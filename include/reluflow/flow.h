@@ -164,8 +164,8 @@ RF_API void rf_alignment_free(RfAlignment *alignment);
  * to t_end (may be infinite). At t_end = finite the state is the one at t_end exactly. */
 RF_API RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
                                 const double *direction, double log_norm, const int8_t *sector, double t_end);
-/* All neurons of a problem with c_i = b0 y_i (summed loss, whatever problem->mean says). When asked to stop it leaves
- * the remaining neurons at their start, with destiny RF_DESTINY_RUNNING. */
+/* All neurons of a problem with c_i = b0 y_i (summed loss, whatever problem->mean says). When asked to stop
+ * it leaves the remaining neurons at their start, with destiny RF_DESTINY_RUNNING. */
 RF_API RfStatus rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
 /* Unit directions (w,a) of chosen neurons at chosen times on those paths: count x n_times rows of d+1. */
 RF_API RfStatus rf_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,

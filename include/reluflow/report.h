@@ -341,11 +341,11 @@ typedef struct RfFlowReport {
   const RfFlowResult *result;
   int detail;     /* 0 summary: no lists per neuron; 1 normal: lists up to a size; 2 full */
   double t_bound; /* the papers' bound on the end of alignment, in the clock of the problem; NaN = none */
-  RfAnswer kkt;               /* RF_UNKNOWN = not judged */
+  RfAnswer kkt;   /* RF_UNKNOWN = not judged */
   const char *local, *global; /* verdicts; NULL = not judged */
   double gap;                 /* NaN = not computed */
   const char *choice;         /* the continuation followed, NULL = none chosen */
-  double seconds;                   /* wall time of the run */
+  double seconds;             /* wall time of the run */
 } RfFlowReport;
 
 /* The members of table `flow` (all but per_class) into the object at hand. */

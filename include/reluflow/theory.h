@@ -98,7 +98,8 @@ RF_API void rf_theory_free(RfTheory *theory);
 RF_API RfStatus rf_theory_inspect(RfContext *context, RfTheory *theory, const RfTheoryProblem *problem);
 
 /* The constants of MMV alone; needs data, pairs and loss of the problem. */
-RF_API void rf_theory_alignment(RfContext *context, RfAlignmentBounds *bounds, const RfTheoryProblem *problem);
+RF_API void rf_theory_alignment(RfContext *context, RfAlignmentBounds *bounds,
+                                const RfTheoryProblem *problem);
 /* The bound on t1 for a start with zeta2 as below (summed loss); NaN unless assumptions 1 and 2 hold. */
 RF_API double rf_theory_alignment_end(const RfAlignmentBounds *bounds, double zeta2);
 

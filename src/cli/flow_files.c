@@ -34,7 +34,7 @@ static RfStatus write_checkpoint(FlowCheckpoints *checkpoints, const RfFlowCheck
   size_t values = (size_t)state->count * sizeof(double), size = HEAD + values + 8;
   char *bytes = rf_alloc((rf_index)size, 1);
   if (!bytes) return rf_fail(checkpoints->context, RF_ERR_MEMORY, "out of memory for a checkpoint");
-  memcpy(bytes, magic, 8);
+  memcpy(bytes, magic, 8); /* eight bytes, no text: NOLINT(bugprone-not-null-terminated-result) */
   memcpy(bytes + 8, &checkpoints->stamp, 8);
   memcpy(bytes + 16, &state->count, 8);
   if (values) memcpy(bytes + HEAD, state->values, values);

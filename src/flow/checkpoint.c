@@ -51,7 +51,7 @@ static void put_bool(Tape *tape, bool *value) {
 static void put_bytes(Tape *tape, void *bytes, rf_index count) {
   int8_t *values = bytes;
   for (rf_index j = 0; j < count; j++) {
-    rf_index copy = values[j];
+    rf_index copy = (rf_index)(int)values[j]; /* signs -1, 0, 1 */
     put_index(tape, &copy);
     values[j] = (int8_t)copy;
   }
@@ -156,8 +156,9 @@ static RfStatus walk(Tape *tape, RfRun *run) {
   double head[4] = {mark, (double)run->system.n, (double)run->system.d, (double)run->system.m}, want[4];
   memcpy(want, head, sizeof head);
   put_doubles(tape, head, 4);
-  if (memcmp(want, head, sizeof head) != 0)
-    return rf_fail(run->context, RF_ERR_INPUT, "the checkpoint belongs to another problem");
+  bool same = true;
+  for (int k = 0; k < 4; k++) same = same && want[k] == head[k];
+  if (!same) return rf_fail(run->context, RF_ERR_INPUT, "the checkpoint belongs to another problem");
   walk_system(tape, &run->system);
   walk_run(tape, run);
   put_index(tape, &run->n_events);

@@ -66,8 +66,11 @@ static void run_group(const GradientJob *job, RfPass_double *pass, rf_index grou
   }
 }
 
-RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, const RfLayeredNet *net,
-                            const double *X, const double *weights, rf_index n) {
+/* `out` is written through the job. */
+RfStatus rf_layers_gradient(RfContext *context,
+                            double *gradient, /* NOLINTNEXTLINE(readability-non-const-parameter) */
+                            double *out, const RfLayeredNet *net, const double *X, const double *weights,
+                            rf_index n) {
   RfStatus status = check_net(context, net);
   if (status) return status;
   GradientJob job = {.net = net, .X = X, .weights = weights, .out = out, .n = n};

@@ -26,7 +26,7 @@ rf_index rf_pass_patches(const RfLayeredNet *net) {
 }
 
 rf_index rf_pass_rows(rf_index widest, size_t size) {
-  const rf_index cache = 200 * 1024;
+  const rf_index cache = 204800; /* bytes */
   rf_index rows = cache / (widest * (rf_index)size);
   return rows < 8 ? 8 : rows > 512 ? 512 : rows;
 }

@@ -107,7 +107,7 @@ static bool null_vector(double *null, double *A, rf_index *order, rf_index rows,
 }
 
 /* Moves c along the null vector until a size reaches zero or another margin becomes tight. */
-static void slide(RfAtoms *atoms, const RfReduced *p, double *null, double *margins, bool *tight) {
+static void slide(RfAtoms *atoms, const RfReduced *p, double *null, const double *margins, bool *tight) {
   double sum = 0, step = INFINITY;
   rf_index hit = -1, sample = -1;
   for (rf_index k = 0; k < atoms->count; k++) sum += null[k];

@@ -182,7 +182,7 @@ void rf_text_flow(RfText *page, const RfFlowReport *report) {
   rf_text_style(page, RF_DIM);
   rf_text_addf(page, "\n%.3g s: fit %.3g, infinity %.3g, limit %.3g; %lld steps, %lld events, %lld escapes\n",
                report->seconds, monitors->seconds_fit, monitors->seconds_infinity, monitors->seconds_limit,
-               (long long)(monitors->steps_explicit + monitors->steps_implicit),
+               (long long)monitors->steps_explicit + (long long)monitors->steps_implicit,
                (long long)report->result->n_events, (long long)monitors->escapes);
   rf_text_style(page, RF_PLAIN);
 }

@@ -15,7 +15,6 @@ void rf_theory_mean(double *mu, const RfDataset *data, double positive, double n
 /* one_sided.c: wL+-, gL+- and the assumptions A.5, A.9 on their supports */
 RfStatus rf_theory_one_sided(RfContext *context, RfPrincipal *principal, const RfTheoryProblem *problem);
 
-
 /* fits.c: whether any network can classify all samples; why (256) names the samples that forbid it */
 RfStatus rf_theory_fits(RfContext *context, RfAnswer *fits, char *why, const RfTheoryProblem *problem);
 

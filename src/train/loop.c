@@ -6,6 +6,7 @@
 
 #define loss_gradient_double rf_layers_loss_gradient
 #define square_root_double   sqrt
+#define precision_double     RF_DOUBLE
 #define REAL                 double
 #define NAME(x)              x##_double
 #include "loop_body.h"
@@ -14,6 +15,7 @@
 
 #define loss_gradient_float rf_layers_loss_gradient_float
 #define square_root_float   sqrtf
+#define precision_float     RF_FLOAT
 #define REAL                float
 #define NAME(x)             x##_float
 #include "loop_body.h"

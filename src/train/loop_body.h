@@ -36,8 +36,7 @@ static RfStatus NAME(loop_new)(NAME(Loop) * loop, RfTrainRun *run) {
   for (rf_index k = 0; k < n * d; k++) loop->X[k] = (REAL)data->X[k];
   for (rf_index i = 0; i < n; i++) loop->y[i] = (REAL)data->y[i];
   for (rf_index p = 0; p < loop->P; p++) loop->theta[p] = (REAL)run->net->theta[p];
-  return rf_layers_loss_work_new(run->context, &loop->work, run->net,
-                                 sizeof(REAL) == sizeof(float) ? RF_FLOAT : RF_DOUBLE, n);
+  return rf_layers_loss_work_new(run->context, &loop->work, run->net, NAME(precision), n);
 }
 
 /* Weights back into the network, in double. */

@@ -10,14 +10,10 @@ typedef void (*Feed)(const uint8_t *bytes, size_t size);
 static const struct {
   const char *name;
   Feed feed;
-} readers[] = {{"csv", feed_csv},
-               {"libsvm", feed_libsvm},
-               {"npy", feed_npy},
-               {"npz", feed_npz},
-               {"idx", feed_idx},
-               {"net_json", feed_net_json},
-               {"layers", feed_layers},
-               {"safetensors", feed_safetensors}};
+} readers[] = {{"csv", feed_csv},       {"libsvm", feed_libsvm},
+               {"npy", feed_npy},       {"npz", feed_npz},
+               {"idx", feed_idx},       {"net_json", feed_net_json},
+               {"layers", feed_layers}, {"safetensors", feed_safetensors}};
 #define N_READERS (sizeof readers / sizeof readers[0])
 
 /* An exact copy on the heap, so that tools see a read behind the end. */
