@@ -196,17 +196,17 @@ static void hard_problems(void **state) {
   (void)state;
   static const rf_index no_step[] = {20032, 20664, 20769, 21060, 21304, 22484, 22491, 5379, 5447},
                         two_runs[] = {20157, 20491, 21097, 21150, 21708, 21740, 21887, 5206, 5401},
-                        no_kkt[] = {20010, 22223}, accumulate[] = {21789, 22448};
+                        no_kkt[] = {20010, 22223}, accumulate[] = {21789, 22448},
+                        slow[] = {30516, 40177, 22310},
+                        slow_frozen[] = {30038, 30047, 40016, 40023, 40296, 40319};
   const struct {
     const char *name;
     const rf_index *list;
     rf_index count;
-  } kinds[] = {{"no step", no_step, 9},
-               {"two runs", two_runs, 9},
-               {"no KKT point", no_kkt, 2},
-               {"events", accumulate, 2}};
+  } kinds[] = {{"no step", no_step, 9},   {"two runs", two_runs, 9}, {"no KKT point", no_kkt, 2},
+               {"events", accumulate, 2}, {"slow", slow, 3},         {"slow, frozen", slow_frozen, 6}};
   if (getenv("RF_ANY_FIRST")) return;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < (rf_test_iterations(1) >= 10 ? 6 : 4); k++) { /* the slow ones in long runs only */
     Tally tally = {0};
     for (rf_index j = 0; j < kinds[k].count; j++) one(kinds[k].list[j], &tally);
     print_message("%s: ", kinds[k].name);
