@@ -46,7 +46,7 @@ static void NAME(publish)(const NAME(Loop) * loop) {
 
 /* A look at all samples. Their margins are in loop->q after a full-batch gradient; otherwise they are
  * evaluated. */
-static RfStatus NAME(look)(NAME(Loop) * loop, RfTrainRecord *record, bool have_q) {
+static RfStatus NAME(look)(NAME(Loop) * loop, RfTrainRecord *record, bool have_q, bool with_test) {
   RfTrainRun *run = loop->run;
   const RfTrainData *data = run->data;
   NAME(publish)(loop);
@@ -57,7 +57,7 @@ static RfStatus NAME(look)(NAME(Loop) * loop, RfTrainRecord *record, bool have_q
     if (status) return status;
     for (rf_index i = 0; i < data->n; i++) loop->q_double[i] *= data->y[i];
   }
-  return rf_train_measure(run, record, loop->q_double);
+  return rf_train_measure(run, record, loop->q_double, with_test);
 }
 
 static void NAME(gather)(NAME(Loop) * loop, rf_index rows) {
@@ -114,7 +114,7 @@ static RfStatus NAME(iterate)(NAME(Loop) * loop, bool *stopped, RfTrainStop *sto
        due = rf_train_record_due(run);
   if (epoch_start && (rules || due)) {
     RfTrainRecord record;
-    RfStatus status = NAME(look)(loop, &record, whole);
+    RfStatus status = NAME(look)(loop, &record, whole, due);
     if (!status && due) status = rf_train_add_record(run, &record);
     if (status) return status;
     if (s->stop_loss > 0 && record.loss <= s->stop_loss) *stop = RF_STOP_LOSS, *stopped = true;

@@ -30,7 +30,7 @@ static RfStatus test_error(RfTrainRun *run, double *error) {
   return status;
 }
 
-RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *q) {
+RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *q, bool with_test) {
   const RfTrainSettings *s = run->settings;
   RfTrainState *state = &run->state;
   rf_index n = run->data->n, wrong = 0, degree = rf_layers_homogeneity(run->net);
@@ -52,7 +52,8 @@ RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *
   record->train_error = (double)wrong / (double)n;
   state->interpolated = wrong == 0, state->log_loss = record->log_loss;
   record->rate = s->raise_rate > 0 && state->interpolated ? s->raise_rate / record->loss : s->rate;
-  return test_error(run, &record->test_error);
+  record->test_error = NAN;
+  return with_test ? test_error(run, &record->test_error) : RF_OK;
 }
 
 RfStatus rf_train_add_record(RfTrainRun *run, const RfTrainRecord *record) {

@@ -58,7 +58,7 @@ static RfStatus last_look(RfTrainRun *run, RfTrainResult *result) {
   if (!q) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for margins");
   RfStatus status = rf_layers_evaluate(run->context, q, NULL, run->net, data->X, data->n);
   for (rf_index i = 0; i < data->n; i++) q[i] *= data->y[i];
-  if (!status) status = rf_train_measure(run, &result->last, q);
+  if (!status) status = rf_train_measure(run, &result->last, q, true);
   if (!status &&
       (run->state.n_records == 0 || run->state.records[run->state.n_records - 1].step != run->state.step))
     status = rf_train_add_record(run, &result->last);

@@ -33,7 +33,7 @@ RfStatus rf_train_loop_float(RfTrainRun *run, RfTrainStop *stop);
 
 /* A record of the current state from the margins q of all samples; run->net is up to date. Also refreshes
  * state.interpolated and state.log_loss. */
-RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *q);
+RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *q, bool with_test);
 RfStatus rf_train_add_record(RfTrainRun *run, const RfTrainRecord *record);
 bool rf_train_record_due(const RfTrainRun *run);
 bool rf_train_finished(const RfTrainRun *run);
