@@ -52,9 +52,9 @@ static void limit_release(RfFlowLimit *limit) {
 }
 
 /* |difference| of the limit directions at two tolerances; infinite when the second run ends elsewhere. */
-static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
-                               const RfFlowProblem *problem, const RfFlowSettings *settings,
-                               const RfFlowCheckpoint *from) {
+static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *first,
+                          const RfFlowProblem *problem, const RfFlowSettings *settings,
+                          const RfFlowCheckpoint *from, double loosen) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -63,7 +63,7 @@ static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLi
   quiet.trace = 0;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
-  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, 30, from, NULL);
+  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, loosen, from, NULL);
   *error = NAN;
   if (!status && limit.outcome == RF_FLOW_CONVERGED)
     *error = rf_net_distance(&first->net, &limit.net);
@@ -72,6 +72,15 @@ static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLi
   limit_release(&limit);
   rf_polish_free(&polish);
   rf_run_free(&run);
+  return status;
+}
+
+/* A run that finds no answer, or another one, is asked again at settings nearer to the first. */
+static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
+                               const RfFlowProblem *problem, const RfFlowSettings *settings,
+                               const RfFlowCheckpoint *from) {
+  RfStatus status = other_run(context, error, first, problem, settings, from, 30);
+  if (!status && *error > 1e-3) status = other_run(context, error, first, problem, settings, from, 4);
   return status;
 }
 
