@@ -220,11 +220,10 @@ static RfStatus take_net(Reader *r, bool *weighted, const json_t *root) {
 /* The root object of a JSON text; NULL, with a failure in the context, when it is none. */
 static json_t *parse(RfContext *context, const char *name, const unsigned char *bytes, size_t size) {
   json_error_t error;
-  size_t flags = JSON_REJECT_DUPLICATES;
-  flags |= JSON_DECODE_INT_AS_REAL;
   size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  json_t *root = json_loadb((const char *)bytes + mark, size - mark, flags, &error);
-  if (root && json_is_object(root)) return root;
+  json_t *root = json_loadb((const char *)bytes + mark, size - mark,
+                            JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
+  if (json_is_object(root)) return root;
   char shown[RF_SHOWN_SIZE];
   if (root)
     rf_fail_at(context, name, 1, 1, "expected a JSON object");
