@@ -20,7 +20,7 @@
 #include "reluflow/layers.h"
 
 /* Numbers of weights beyond this are refused when the file does not contain them. */
-static const rf_index most_absent_weights = (rf_index)1 << 27;
+static const rf_index most_absent_weights = (rf_index)1 << 25;
 
 typedef struct Reader {
   RfContext *context;
@@ -124,6 +124,26 @@ static RfStatus add_shared(const Reader *r, const json_t *layer) {
   return status;
 }
 
+static double count_numbers(const json_t *item, int depth) {
+  double count = json_is_number(item);
+  for (size_t k = 0; depth <= 4 && k < json_array_size(item); k++)
+    count += count_numbers(json_array_get(item, k), depth + 1);
+  return count;
+}
+
+/* Before memory is asked for: a shape asks for no more weights than the file has, or than may be left out.
+ * (Sharing patterns are in the file entry by entry.) */
+static RfStatus check_size(const Reader *r, const json_t *layer) {
+  const json_t *shape = json_object_get(layer, "shape"), *weights = json_object_get(layer, "weights");
+  bool given = weights && !json_is_null(weights);
+  double size = 1;
+  for (size_t k = 0; k < json_array_size(shape); k++) size *= json_number_value(json_array_get(shape, k));
+  const char *kind = json_string_value(json_object_get(layer, "kind"));
+  if ((kind && strcmp(kind, "shared") == 0) || !(size > (double)most_absent_weights)) return RF_OK;
+  if (given && count_numbers(weights, 0) >= size) return RF_OK;
+  return refuse(r, "shape", given ? "a shape that fits the weights" : "a smaller network");
+}
+
 static RfStatus take_layer(const Reader *r, const json_t *layer) {
   static const struct {
     const char *name;
@@ -205,7 +225,8 @@ static RfStatus take_net(Reader *r, bool *weighted, const json_t *root) {
     const json_t *layer = json_array_get(layers, k);
     bool given;
     r->layer = (rf_index)k;
-    status = take_layer(r, layer);
+    status = check_size(r, layer);
+    if (!status) status = take_layer(r, layer);
     if (!status) status = take_weights(r, &given, layer);
     if (status) break;
     r->net->layers[k].fixed = json_is_true(json_object_get(layer, "fixed"));

@@ -123,7 +123,10 @@ static void refusals(void **state) {
        "x.json: leak: expected 1"},
       {"{\"residual\": [0], \"layers\": [{\"kind\": \"dense\", \"shape\": [1, 1]}]}", "x.json: residual"},
       {"{\"residual\": 7, \"layers\": [{\"kind\": \"dense\", \"shape\": [1, 1]}]}", "x.json: residual"},
-      {"{\"layers\": [{\"kind\": \"dense\", \"shape\": [1000000, 1000000]}]}", ""},
+      {"{\"layers\": [{\"kind\": \"dense\", \"shape\": [1000000, 1000000]}]}",
+       "layers[0].shape: expected a smaller"},
+      {"{\"layers\": [{\"kind\": \"dense\", \"shape\": [1000000, 1000000], \"weights\": [1]}]}",
+       "layers[0].shape: expected a shape that fits"},
   };
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     RfContext context;
