@@ -321,6 +321,13 @@ RF_API void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *opti
 /* The same for the sum over `count` one-against-the-rest problems. */
 RF_API void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *parts, rf_index count);
 RF_API void rf_text_optimum(RfText *page, const RfOptimum *optimum, const RfOptimumSettings *settings);
+/* Two samples only (optimum->n = 2, not infeasible); signs as in the settings. The outputs of one unit neuron
+ * on the samples with the optimal neurons, and the polar set of multipliers with the dual optimum. Each
+ * begins and ends its SVG. */
+RF_API void rf_svg_optimum_ellipsoid(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y,
+                                     int signs);
+RF_API void rf_svg_optimum_polar(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y,
+                                 int signs);
 
 /* ---- layered networks ---------------------------------------------------------------------------------- */
 

@@ -251,6 +251,31 @@ static void answer_page(RfText *page, const Answer *answer, const CliRun *run) {
     rf_text_addf(page, "\nSum over the classes: |theta|^2/2 = %.15g\n", sum);
 }
 
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+typedef void (*Draw)(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y, int signs);
+
+/* In the plane with one coordinate per sample. */
+static RfStatus write_pictures(CliRun *run, const Answer *answer) {
+  static const Draw draw[] = {rf_svg_optimum_ellipsoid, rf_svg_optimum_polar};
+  static const char *const names[] = {"ellipsoid.svg", "polar.svg"};
+  const RfDataset *data = answer->data;
+  const Part *part = answer->parts;
+  if (!data->y || data->n != 2 || !part->has_global || !part->global.lambda ||
+      !isfinite(part->global.objective)) {
+    rf_message(&run->context, RF_WARNING, "pictures need two samples and a network that fits them");
+    return RF_OK;
+  }
+  RfStatus status = RF_OK;
+  for (int k = 0; k < 2 && status == RF_OK; k++) {
+    RfSvg svg;
+    draw[k](&svg, &part->global, data->X, data->y, optimum_settings(run).signs);
+    status = cli_write_svg(run, &svg, names[k]);
+    rf_svg_free(&svg);
+  }
+  return status;
+}
+
 static int maxmargin_run(CliRun *run) {
   if (run->common.tol > 0) run->context.tol.tight = run->context.tol.gap = run->common.tol;
   RfDataset data = {0};
@@ -259,6 +284,10 @@ static int maxmargin_run(CliRun *run) {
   if (status == RF_OK) status = solve(run, &answer);
   if (status >= 0 && answer.parts && run->json) answer_json(run->json, &answer, run);
   if (status >= 0 && answer.parts && run->wants_page) answer_page(&run->page, &answer, run);
+  if (status >= 0 && answer.parts && run->common.svg) {
+    RfStatus written = write_pictures(run, &answer);
+    if (written < 0) status = written;
+  }
   answer_free(&answer);
   rf_dataset_free(&data);
   return cli_finish(run, status);
@@ -274,7 +303,8 @@ const CliCommand cli_maxmargin = {
         "the hard-margin linear separator with its multipliers, or a Farkas certificate that there is none, "
         "and the shortest vector of each class. All bounds are recomputed outside the solver. Exit status 1 "
         "when no network fits (with --linear: when the data are not linearly separable), 3 when the gap is "
-        "larger than --tol. --time and Ctrl-C leave the best bounds so far.",
+        "larger than --tol. --time and Ctrl-C leave the best bounds so far. For two samples --svg draws the "
+        "rectified ellipsoid with the optimal neurons and the polar set with the multipliers.",
     .options = options,
     .settings_size = sizeof(Settings),
     .takes_data = true,
@@ -283,6 +313,7 @@ const CliCommand cli_maxmargin = {
     .examples = "  reluflow maxmargin gen:xor\n"
                 "  reluflow maxmargin gen:gaussian,n=30,d=5 --leak 0.1 --json\n"
                 "  reluflow maxmargin gen:DS-PL2 --linear\n"
+                "  reluflow maxmargin gen:DS-WP1 --svg pictures\n"
                 "  reluflow maxmargin iris.csv --classes 1,2 --linear --intercept --json\n",
     .run = maxmargin_run,
 };

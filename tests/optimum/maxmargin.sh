@@ -32,4 +32,11 @@ expect 2 '' "$RELUFLOW" maxmargin gen:xor --width 0
 expect 2 '' "$RELUFLOW" maxmargin gen:xor --signs x
 expect 130 '"status": "interrupted"' "$RELUFLOW" maxmargin gen:gaussian,n=100,d=12 --time 0.3 --json
 expect 0 'Best network of any width' "$RELUFLOW" maxmargin gen:gaussian,n=20,d=3 --leak 0.3
+# pictures for two samples; otherwise a word and no file
+expect 0 '' "$RELUFLOW" maxmargin gen:DS-WP1 --svg pictures
+for f in ellipsoid polar; do tail -1 pictures/$f.svg | grep -q '</svg>' || complain "$f.svg is not whole"; done
+rm -rf pictures
+expect 0 '' "$RELUFLOW" maxmargin gen:xor --svg pictures
+grep -q 'two samples' err || complain "no word about missing pictures"
+[ -e pictures ] && complain "pictures of four samples"
 [ $bad -eq 0 ]
