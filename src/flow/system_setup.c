@@ -59,7 +59,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
   system->q = RF_NEW(double, 5 * n);
-  if (!system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
+  if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
       !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,

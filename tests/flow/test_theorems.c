@@ -71,7 +71,7 @@ static void leaves_a_kkt_point(void **state) {
   rf_context_init(&context);
   double X[4] = {1, 0.25, -1, 0.25}, y[2] = {1, 1};
   rf_index escapes = 0;
-  for (rf_index seed = 0; seed < rf_test_iterations(10); seed++) {
+  for (rf_index seed = 0; seed < rf_test_iterations(10) + 10; seed++) {
     RfRandom random;
     rf_random_init(&random, (uint64_t)seed, 6);
     double W[4] = {0.2 * rf_random_uniform(&random), 1, 0.02 + 0.1 * rf_random_uniform(&random), -1};

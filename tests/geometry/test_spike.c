@@ -51,8 +51,8 @@ static void against_sampling(void **state) {
   rf_context_init(&context);
   RfRandom random;
   rf_random_init(&random, 81, 0);
-  rf_index holds = 0;
-  for (rf_index k = 0; k < rf_test_iterations(60); k++) {
+  rf_index holds = 0, tried = rf_test_iterations(60);
+  for (rf_index k = 0; k < tried; k++) {
     rf_index d = 1 + rf_random_below(&random, 4), n = 1 + rf_random_below(&random, 4);
     double *X = k % 3 ? random_rows(&random, n, d) : random_integers(&random, n, d, 2);
     if (k % 3 == 1) /* rows near each other: M has negative entries more often */
@@ -61,7 +61,7 @@ static void against_sampling(void **state) {
     holds += agree(&context, X, n, d, &random);
     rf_free(X);
   }
-  assert_true(holds > 3);
+  if (tried >= 60) assert_true(holds * 20 >= tried); /* enough of them hold for the test to mean something */
 }
 
 static void two_and_three_rows(void **state) {

@@ -195,7 +195,8 @@ static void resumed_runs_are_identical(void **state) {
     }
     assert_memory_equal(part.net.theta, whole.net.theta, P * sizeof(double));
     p.data.n = n - 1; /* other data are refused */
-    assert_int_equal(rf_train_run(&p.context, &whole, &p.net, &p.data, &p.settings), RF_ERR_INPUT);
+    RfTrainResult refused;
+    assert_int_equal(rf_train_run(&p.context, &refused, &p.net, &p.data, &p.settings), RF_ERR_INPUT);
     rf_train_result_free(&part);
     rf_train_result_free(&whole);
     rf_layers_free(&p.net);
