@@ -72,6 +72,7 @@ static void walk_system(Tape *tape, RfSystem *system) {
     put_index(tape, &system->unit_of[k]);
     if (system->unit_of[k] >= system->units) tape->broken = true;
   }
+  if (tape->load && !tape->broken) rf_system_count_members(system); /* follows from unit_of */
   put_doubles(tape, system->offset, m);
   put_doubles(tape, system->rest, m * (d + 2));
   put_bytes(tape, system->is_dead, m);
