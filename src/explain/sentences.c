@@ -41,14 +41,21 @@ static void about_flow(RfExplanation *e) {
   switch (limit->outcome) {
   case RF_FLOW_CONVERGED:
     say(e,
-        "From %lld %s neurons at scale e^%.3g the flow converges in direction: %lld groups of neurons carry "
-        "the limit, %lld "
-        "neurons are dead, %lld vanish.",
-        width, rf_init_name(e->settings.init), e->settings.log_scale, (long long)limit->n_groups,
-        (long long)limit->n_dead, (long long)limit->n_vanishing);
-    say(e,
-        "At t = infinity the normalised margin is %.12g, with %lld support samples; two runs agree to %.1e.",
-        limit->margin, (long long)limit->n_support, limit->direction_error);
+        "From %lld %s neurons at scale e^%.3g the flow converges in direction: %s by %lld group%s of "
+        "neurons; %lld neurons are dead, %lld vanish.",
+        width, rf_init_name(e->settings.init), e->settings.log_scale, "the limit is carried",
+        (long long)limit->n_groups, limit->n_groups == 1 ? "" : "s", (long long)limit->n_dead,
+        (long long)limit->n_vanishing);
+    if (isfinite(limit->direction_error))
+      say(e,
+          "At t = infinity the normalised margin is %.12g, with %lld support samples; two runs agree to "
+          "%.1e.",
+          limit->margin, (long long)limit->n_support, limit->direction_error);
+    else
+      say(e,
+          "At t = infinity the normalised margin is %.12g, with %lld support samples; no second run confirms "
+          "it.",
+          limit->margin, (long long)limit->n_support);
     break;
   case RF_FLOW_NOT_SEPARATED:
     say(e, "From %lld %s neurons the flow never separates the data: %s.", width,
@@ -77,6 +84,13 @@ static void about_point(RfExplanation *e) {
                       : c->local == RF_VERDICT_NOT_OPTIMUM
                           ? "not a local optimum: a better network lies nearby"
                           : "possibly a local optimum (not decided)";
+  if (c->interrupted || c->kkt.status != RF_OK) { /* a residual that was not finished says nothing */
+    say(e,
+        "Whether the limit is a local optimum was not decided in the time given; its KKT residual in the "
+        "flow is %.1e.",
+        e->flow.limit.stationarity);
+    return;
+  }
   say(e, "The limit is %s of the max-margin problem (residual %.1e), and %s.",
       c->kkt.holds ? "a KKT point" : "not a KKT point to tolerance", c->kkt.stationarity, local);
 }
