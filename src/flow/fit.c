@@ -173,6 +173,34 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   return status;
 }
 
+/* Steps that a flow which can never separate is followed; most come to rest before. */
+enum { hopeless_after = 4000 };
+
+/* Two equal samples with different labels, or a zero sample: no network ever has all margins positive,
+ * however long the others go on growing. */
+static bool hopeless(const RfRun *run, char *why) {
+  const RfSystem *system = &run->system;
+  const double *X = system->problem->X, *y = system->problem->y;
+  rf_index n = system->n, d = system->d;
+  for (rf_index i = 0; i < n; i++) {
+    if (system->x_norm[i] == 0) {
+      snprintf(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
+      return true;
+    }
+    for (rf_index j = 0; j < i; j++) {
+      if (y[i] == y[j] || X[i * d] != X[j * d]) continue;
+      rf_index k = 1;
+      while (k < d && X[i * d + k] == X[j * d + k]) k++;
+      if (k < d) continue;
+      snprintf(why, RF_WHY_SIZE,
+               "samples %lld and %lld are equal with different labels: no network separates them",
+               (long long)j, (long long)i);
+      return true;
+    }
+  }
+  return false;
+}
+
 static RfStatus begin(RfRun *run) {
   RfStatus status = rf_run_start(run);
   if (!status) status = tidy(run);
@@ -189,6 +217,10 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
   for (; !status && run->phase.part == 1; run->phase.steps++) {
     bool over;
     if (rf_run_stops(run, outcome, why)) return RF_OK;
+    if (run->phase.steps == hopeless_after && hopeless(run, why)) {
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      return RF_OK;
+    }
     if (nothing_moves(run)) {
       *outcome = RF_FLOW_NOT_SEPARATED;
       snprintf(why, RF_WHY_SIZE, "every neuron is dead or zero");
