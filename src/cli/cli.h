@@ -105,6 +105,9 @@ bool cli_given(const CliRun *run, const char *option);
 int cli_finish(CliRun *run, RfStatus status);
 /* Exit status for a library status, without printing. */
 int cli_exit_status(RfStatus status);
+/* The worst of two outcomes: a failure, then interrupted, undecided, cut short, branched, infeasible, not
+ * separable. */
+RfStatus cli_worse(RfStatus a, RfStatus b);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
 /* The member "classes": the names of the labels. */

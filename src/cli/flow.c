@@ -212,15 +212,6 @@ static RfStatus prepare(Job *job) {
 /* ---- running
  * ------------------------------------------------------------------------------------------------------ */
 
-/* The worst of two outcomes: a failure, then interrupted, undecided, branched, not separated. */
-static RfStatus worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_BRANCHED, RF_NOT_SEPARABLE};
-  if (a < 0 || b < 0) return a < 0 ? a : b;
-  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-    if (a == order[k] || b == order[k]) return order[k];
-  return RF_OK;
-}
-
 /* Is the limit a KKT point, a local, a global optimum? Only what was found in time is said. */
 static RfStatus judge(Job *job, RfFlowReport *report) {
   RfContext *context = &job->run->context;
@@ -302,7 +293,7 @@ static RfStatus run_choices(Job *job, Part *part) {
     report->problem = &part->choice_problems[o], report->result = &part->choice_results[o];
     report->choice = part->choices.names[o];
     report->kkt = RF_UNKNOWN, report->local = report->global = NULL, report->gap = NAN;
-    status = worse(status, run_one(job, &part->choice_results[o], report, report->problem));
+    status = cli_worse(status, run_one(job, &part->choice_results[o], report, report->problem));
   }
   return status < 0 ? status : RF_OK; /* the outcome of the run itself is that it branched */
 }
@@ -312,8 +303,8 @@ static RfStatus run_parts(Job *job) {
   for (rf_index k = 0; k < job->count && status >= 0; k++) {
     Part *part = &job->parts[k];
     part->report.t_bound = alignment_bound(job, part);
-    status = worse(status, run_one(job, &part->result, &part->report, &part->problem));
-    if (status >= 0 && job->flags->branches == 2) status = worse(status, run_choices(job, part));
+    status = cli_worse(status, run_one(job, &part->result, &part->report, &part->problem));
+    if (status >= 0 && job->flags->branches == 2) status = cli_worse(status, run_choices(job, part));
   }
   if (status >= 0) {
     RfStatus saved = flow_checkpoints_close(&job->run->context, &job->checkpoints, &job->parts[0].result);

@@ -50,16 +50,6 @@ static void answer_free(Answer *answer) {
   rf_free(answer->parts);
 }
 
-/* The worst of two outcomes: a failure, then interrupted, undecided, not separable. */
-static RfStatus worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED, RF_LIMIT, RF_INFEASIBLE, RF_NOT_SEPARABLE};
-  if (a < 0 || b < 0) return a < 0 ? a : b;
-  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
-    if (a == order[k] || b == order[k]) return order[k];
-  }
-  return RF_OK;
-}
-
 static RfOptimumSettings optimum_settings(const CliRun *run) {
   const Settings *settings = run->settings;
   RfOptimumSettings out;
@@ -87,7 +77,7 @@ static RfStatus solve_global(CliRun *run, Part *part, const RfDataset *data, RfS
   part->has_global = true;
   if (part->global.status == RF_OPTIMUM_INFEASIBLE) status = RF_INFEASIBLE;
   if (part->global.status == RF_OPTIMUM_GAP) status = RF_UNDECIDED;
-  return linear == RF_NOT_SEPARABLE ? status : worse(status, linear);
+  return linear == RF_NOT_SEPARABLE ? status : cli_worse(status, linear);
 }
 
 /* Status: of the linear part; the class vectors fail only by failing. */
@@ -102,7 +92,7 @@ static RfStatus solve_part(CliRun *run, Part *part, const RfDataset *data) {
   for (int k = 0; k < 2 && status >= 0; k++) {
     RfStatus found =
         rf_margin_class(context, classes[k], data->X, data->y, data->n, data->d, k == 0 ? 1 : -1);
-    if (found != RF_NOT_SEPARABLE) status = worse(status, found);
+    if (found != RF_NOT_SEPARABLE) status = cli_worse(status, found);
   }
   if (status >= 0 && !settings->linear) status = solve_global(run, part, data, status);
   return status;
@@ -117,8 +107,8 @@ static RfStatus solve(CliRun *run, Answer *answer) {
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < answer->count && status >= 0; k++) {
     Part *part = &answer->parts[k];
-    if (!data->y) status = worse(status, rf_dataset_one_versus_rest(context, &part->data, data, k));
-    if (status >= 0) status = worse(status, solve_part(run, part, data->y ? data : &part->data));
+    if (!data->y) status = cli_worse(status, rf_dataset_one_versus_rest(context, &part->data, data, k));
+    if (status >= 0) status = cli_worse(status, solve_part(run, part, data->y ? data : &part->data));
     rf_free(part->data.X); /* a copy of all samples: not kept once per class */
     part->data.X = NULL;
   }

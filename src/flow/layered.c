@@ -48,15 +48,6 @@ static double layer_square(const RfLayeredNet *net, rf_index l) {
   return norm * norm;
 }
 
-/* ln sum_i of values in log form. */
-static double log_sum(const double *q, rf_index n, RfLoss loss, double (*term)(RfLoss, double)) {
-  double top = -INFINITY, sum = 0;
-  for (rf_index i = 0; i < n; i++) top = fmax(top, term(loss, q[i]));
-  if (!isfinite(top)) return top;
-  for (rf_index i = 0; i < n; i++) sum += exp(term(loss, q[i]) - top);
-  return top + log(sum);
-}
-
 /* The velocity at theta; margins are left in work->q and ln S in work->shift. The gradient is computed
  * relative to the last ln S, so that it does not underflow, and then rescaled. */
 static void velocity(const RfContext *context, RfLayeredFlow *flow, double *out, const double *theta,
@@ -66,7 +57,7 @@ static void velocity(const RfContext *context, RfLayeredFlow *flow, double *out,
   double shift = clock == CLOCK_TIME ? 0 : work->shift;
   rf_layers_loss_gradient(context, work->loss, out, work->q, theta, work->X, work->y, flow->loss, shift,
                           flow->n);
-  work->shift = log_sum(work->q, flow->n, flow->loss, rf_loss_log_slope);
+  work->shift = rf_loss_log_sum(work->q, flow->n, flow->loss, rf_loss_log_slope);
   double scale = clock == CLOCK_TIME ? -1 : -exp(shift - work->shift);
   rf_la_scale(out, scale, P);
   if (clock != CLOCK_FROZEN) return;
@@ -80,7 +71,7 @@ static void refresh(RfLayeredFlow *flow) {
   RfLayeredNet *net = &flow->net;
   flow->min_q = INFINITY;
   for (rf_index i = 0; i < flow->n; i++) flow->min_q = fmin(flow->min_q, work->q[i]);
-  flow->log_loss = log_sum(work->q, flow->n, flow->loss, rf_loss_log_value);
+  flow->log_loss = rf_loss_log_sum(work->q, flow->n, flow->loss, rf_loss_log_value);
   flow->smargin = rf_loss_inverse_log(flow->loss, flow->log_loss);
   flow->norm = rf_la_norm(net->theta, net->n_parameters);
   if (work->clock == CLOCK_FROZEN) return;

@@ -55,3 +55,11 @@ double rf_loss_inverse_log(RfLoss loss, double log_value) {
   double value = exp(v);
   return value > 30 ? -value - log1p(-exp(-value)) : -log(expm1(value));
 }
+
+double rf_loss_log_sum(const double *q, rf_index n, RfLoss loss, double (*term)(RfLoss, double)) {
+  double top = -INFINITY, sum = 0;
+  for (rf_index i = 0; i < n; i++) top = fmax(top, term(loss, q[i]));
+  if (!isfinite(top)) return top;
+  for (rf_index i = 0; i < n; i++) sum += exp(term(loss, q[i]) - top);
+  return top + log(sum);
+}

@@ -6,16 +6,6 @@
 #include "reluflow/la.h"
 #include "train_internal.h"
 
-/* ln sum_i loss(q_i), by the largest term: right where every loss underflows. */
-static double log_sum_loss(const double *q, RfLoss loss, rf_index n) {
-  double least = INFINITY, sum = 0;
-  for (rf_index i = 0; i < n; i++) least = fmin(least, q[i]);
-  double top = rf_loss_log_value(loss, least);
-  if (!isfinite(top)) return top;
-  for (rf_index i = 0; i < n; i++) sum += exp(rf_loss_log_value(loss, q[i]) - top);
-  return top + log(sum);
-}
-
 static RfStatus test_error(RfTrainRun *run, double *error) {
   const RfTrainData *data = run->data;
   *error = NAN;
@@ -45,7 +35,7 @@ RfStatus rf_train_measure(RfTrainRun *run, RfTrainRecord *record, const double *
     record->min_q = fmin(record->min_q, q[i]);
     wrong += !(q[i] > 0);
   }
-  record->log_loss = log_sum_loss(q, s->loss, n) - (s->mean ? log((double)n) : 0);
+  record->log_loss = rf_loss_log_sum(q, n, s->loss, rf_loss_log_value) - (s->mean ? log((double)n) : 0);
   record->loss = exp(record->log_loss);
   record->norm = rf_la_norm(run->net->theta, run->net->n_parameters);
   record->margin = degree > 0 && record->norm > 0 ? record->min_q / pow(record->norm, (double)degree) : NAN;
