@@ -1,0 +1,92 @@
+/* Checks of the claims LLWA-01 ... LLWA-41 (Lyu, Li, Wang, Arora), in files: identities (random points),
+ * points (assumptions, optima, KKT points), phases (the way), limits (where it ends), probability, figures.
+ * What they share: a data set with what the paper derives from it, and networks as plain points. */
+#ifndef RF_CLAIMS_LLWA_H
+#define RF_CLAIMS_LLWA_H
+
+#include "claims_internal.h"
+#include "reluflow/data.h"
+#include "reluflow/flow.h"
+#include "reluflow/net.h"
+
+enum { RF_LLWA_D = 8 }; /* largest dimension of a data set here */
+
+typedef struct RfLlwaSet {
+  RfDataset data; /* divided by `scale` */
+  const double *X, *y;
+  rf_index n, d;
+  double leak, scale;
+  double wstar[RF_LLWA_D], gstar;                 /* unit max-margin separator and its margin */
+  double mu[RF_LLWA_D], mubar[RF_LLWA_D], length; /* mean of y_i x_i, its direction and length */
+  double rate; /* (1+leak)/4 |mu|: growth rate near zero on symmetric data, mean logistic loss */
+} RfLlwaSet;
+
+/* spec names a generator; divide: samples are divided by it, 0 = by the largest norm. */
+RfStatus rf_llwa_load(RfClaimRun *run, RfLlwaSet *set, const char *spec, double leak, double divide);
+void rf_llwa_free(RfLlwaSet *set);
+
+double rf_llwa_phi(double z, double leak);
+/* Gradient of the mean logistic loss with phi'(0) = leak; q (n) receives y_i f(x_i). Returns the loss. */
+double rf_llwa_gradient(RfNet *gradient, double *q, const RfNet *net, const RfLlwaSet *set);
+double rf_llwa_output(const RfNet *net, const double *x);
+/* |theta|_M = max over neurons of max(|w_k|, |a_k|), and |theta - other|_M. */
+double rf_llwa_size(const RfNet *net);
+double rf_llwa_distance(const RfNet *net, const RfNet *other);
+/* |theta - other| in the Euclidean norm. */
+double rf_llwa_far(const RfNet *net, const RfNet *other);
+void rf_llwa_copy(RfNet *out, const RfNet *net, double factor);
+void rf_llwa_gaussian(RfNet *net, RfRandom *random, double spread);
+/* net = pi_b of a two-neuron network: copies of neuron 0 where b_k > 0, of neuron 1 where b_k < 0. */
+void rf_llwa_embed(RfNet *net, const RfNet *two, const double *b);
+/* bbar_k = (<w_k,mubar> + a_k)/(2 sqrt(m) |theta|_M). */
+void rf_llwa_split(double *b, const RfNet *net, const RfLlwaSet *set);
+
+/* theta(t) on the gradient flow from e^log_scale start; mean logistic loss. */
+RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const RfNet *start, double log_scale,
+                    double t);
+/* The flow's limit at t = infinity. *converged is false where it has none; free the result then, too. */
+RfStatus rf_llwa_limit(RfClaimRun *run, RfFlowResult *flow, bool *converged, const RfLlwaSet *set,
+                       const RfNet *start, double log_scale);
+
+RfStatus rf_llwa_01(RfClaimRun *run);
+RfStatus rf_llwa_02(RfClaimRun *run);
+RfStatus rf_llwa_03(RfClaimRun *run);
+RfStatus rf_llwa_04(RfClaimRun *run);
+RfStatus rf_llwa_05(RfClaimRun *run);
+RfStatus rf_llwa_06(RfClaimRun *run);
+RfStatus rf_llwa_07(RfClaimRun *run);
+RfStatus rf_llwa_08(RfClaimRun *run);
+RfStatus rf_llwa_09(RfClaimRun *run);
+RfStatus rf_llwa_10(RfClaimRun *run);
+RfStatus rf_llwa_11(RfClaimRun *run);
+RfStatus rf_llwa_12(RfClaimRun *run);
+RfStatus rf_llwa_13(RfClaimRun *run);
+RfStatus rf_llwa_14(RfClaimRun *run);
+RfStatus rf_llwa_15(RfClaimRun *run);
+RfStatus rf_llwa_16(RfClaimRun *run);
+RfStatus rf_llwa_17(RfClaimRun *run);
+RfStatus rf_llwa_18(RfClaimRun *run);
+RfStatus rf_llwa_19(RfClaimRun *run);
+RfStatus rf_llwa_20(RfClaimRun *run);
+RfStatus rf_llwa_21(RfClaimRun *run);
+RfStatus rf_llwa_22(RfClaimRun *run);
+RfStatus rf_llwa_23(RfClaimRun *run);
+RfStatus rf_llwa_24(RfClaimRun *run);
+RfStatus rf_llwa_25(RfClaimRun *run);
+RfStatus rf_llwa_26(RfClaimRun *run);
+RfStatus rf_llwa_27(RfClaimRun *run);
+RfStatus rf_llwa_28(RfClaimRun *run);
+RfStatus rf_llwa_29(RfClaimRun *run);
+RfStatus rf_llwa_30(RfClaimRun *run);
+RfStatus rf_llwa_31(RfClaimRun *run);
+RfStatus rf_llwa_32(RfClaimRun *run);
+RfStatus rf_llwa_33(RfClaimRun *run);
+RfStatus rf_llwa_34(RfClaimRun *run);
+RfStatus rf_llwa_35(RfClaimRun *run);
+RfStatus rf_llwa_36(RfClaimRun *run);
+RfStatus rf_llwa_37(RfClaimRun *run);
+RfStatus rf_llwa_38(RfClaimRun *run);
+RfStatus rf_llwa_39(RfClaimRun *run);
+RfStatus rf_llwa_40(RfClaimRun *run);
+
+#endif
