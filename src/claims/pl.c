@@ -6,6 +6,21 @@
 #define PL "Phuong, Lampert"
 
 static const RfClaim claims[] = {
+    {"PL-01", PL, "(1)", "orthogonally separable: every sample, with its label, separates the data",
+     RF_CLAIM_CONSTRUCTION, RF_CLAIM_QUICK, rf_pl_01},
+    {"PL-02", PL, "(6), (7), (78)", "w+ and w- are combinations of support samples, which may fail to span",
+     RF_CLAIM_IDENTITY, RF_CLAIM_QUICK, rf_pl_02},
+    {"PL-03", PL, "Lemma A.1, (31)-(36)", "at an extremal direction g(w) = C w", RF_CLAIM_IDENTITY,
+     RF_CLAIM_QUICK, rf_pl_03},
+    {"PL-04", PL, "Lemma A.2, (37)-(44)", "the potential near a direction, also on hyperplanes",
+     RF_CLAIM_IDENTITY, RF_CLAIM_QUICK, rf_pl_04},
+    {"PL-08", PL, "Lemma 2, (13), (14)",
+     "orthogonally separable data have one extremal direction of each sign, the class sums",
+     RF_CLAIM_IDENTITY, RF_CLAIM_QUICK, rf_pl_08},
+    {"PL-15", PL, "Theorem 1", "a live neuron remains with probability at least 1 - 2^{-m}",
+     RF_CLAIM_PROBABILITY, RF_CLAIM_QUICK, rf_pl_15},
+    {"PL-17", PL, "Lemma C.1, (75)-(90)", "the network along w+ and w- is a KKT point and globally optimal",
+     RF_CLAIM_CONSTRUCTION, RF_CLAIM_QUICK, rf_pl_17},
     {"PL-18", PL, "Section 5.1, Figure 1",
      "SGD on orthogonally separable data: two singular values, neurons on two rays", RF_CLAIM_FIGURE,
      RF_CLAIM_NORMAL, rf_pl_18},

@@ -1,9 +1,16 @@
-/* Checks of the training claims of Phuong and Lampert. */
+/* Checks of the claims PL-01 ... PL-22, in files by theme. */
 #ifndef RF_CLAIMS_PL_H
 #define RF_CLAIMS_PL_H
 
 #include "claims_internal.h"
 
+RfStatus rf_pl_01(RfClaimRun *run);
+RfStatus rf_pl_02(RfClaimRun *run);
+RfStatus rf_pl_03(RfClaimRun *run);
+RfStatus rf_pl_04(RfClaimRun *run);
+RfStatus rf_pl_08(RfClaimRun *run);
+RfStatus rf_pl_15(RfClaimRun *run);
+RfStatus rf_pl_17(RfClaimRun *run);
 RfStatus rf_pl_18(RfClaimRun *run);
 RfStatus rf_pl_19(RfClaimRun *run);
 RfStatus rf_pl_20(RfClaimRun *run);
