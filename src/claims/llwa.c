@@ -20,5 +20,7 @@ static const RfClaim claims[] = {
      RF_CLAIM_QUICK, rf_llwa_20},
     {"LLWA-40", LLWA, "Appendix J, Table 1", "trained nets and the max-margin separator err alike",
      RF_CLAIM_TABLE, RF_CLAIM_NORMAL, rf_llwa_40},
+    {"LLWA-41", LLWA, "Appendix J, Figure 4", "the zero contour of trained nets follows the separator",
+     RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_llwa_41},
 };
 const RfClaimTable rf_claims_llwa = {claims, sizeof claims / sizeof claims[0]};

@@ -88,5 +88,6 @@ RfStatus rf_llwa_37(RfClaimRun *run);
 RfStatus rf_llwa_38(RfClaimRun *run);
 RfStatus rf_llwa_39(RfClaimRun *run);
 RfStatus rf_llwa_40(RfClaimRun *run);
+RfStatus rf_llwa_41(RfClaimRun *run);
 
 #endif
