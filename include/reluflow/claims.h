@@ -6,6 +6,7 @@
 #define RELUFLOW_CLAIMS_H
 
 #include "reluflow/core.h"
+#include "reluflow/report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,9 +48,12 @@ typedef struct RfClaimResult {
   double predicted, observed; /* of the check that came closest to failing (or failed first) */
   double error, tolerance;    /* error <= tolerance passes */
   rf_index checks;            /* comparisons made */
+  char compared[120];         /* what that check compared */
+  double tightness;           /* of the bounds: the largest share of a bound that was used; NaN = none */
   RfPrintedForm printed;      /* RF_PRINTED_SAME: the printed form is the one that was judged */
   char note[400];             /* what was compared, what failed, what else is worth knowing */
   double seconds;
+  char *picture; /* SVG for the front page of the ledger, of the claims that have one; owned */
 } RfClaimResult;
 
 typedef struct RfClaimSettings {
@@ -58,7 +62,11 @@ typedef struct RfClaimSettings {
   rf_index seeds;       /* multiplies the number of seeds; 1 = as the ledger says */
   uint64_t first_seed;  /* 0 = the ledger's own */
   const char *data_dir; /* real data; NULL = none */
-  const char *svg_dir;  /* folder for the figures, SVG and CSV; NULL = none are drawn */
+  const char *svg_dir;  /* folder for the figures, SVG and CSV; NULL = none are written */
+  bool pictures;        /* keep the pictures of the front page in the results */
+  /* Called after each claim, one at a time; claims that have not ended yet are marked as skipped. */
+  void (*on_result)(void *user, const RfClaimResult *results, rf_index count);
+  void *user;
 } RfClaimSettings;
 
 RF_API RfClaimSettings rf_claim_settings_default(void);
@@ -69,10 +77,28 @@ RF_API const char *rf_claim_kind_name(RfClaimKind kind);
 RF_API const char *rf_claim_verdict_name(RfClaimVerdict verdict);
 /* True when the id matches a pattern with * and ?, or is "PL" for all PL-... (case does not matter). */
 RF_API bool rf_claim_matches(const RfClaim *claim, const char *pattern);
-/* Runs `count` claims, context->threads at a time; results[k] belongs to claims[k]. RF_OK when all ran
- * (whatever their verdicts), RF_INTERRUPTED when stopped (the rest is skipped and says so), or a failure. */
+/* Runs `count` claims, context->threads at a time and the long ones first; results[k] belongs to claims[k]:
+ * free each. RF_OK when all ran (whatever their verdicts), RF_INTERRUPTED when stopped (the rest is skipped
+ * and says so), or a failure. */
 RF_API RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
                               rf_index count, const RfClaimSettings *settings);
+RF_API void rf_claim_result_free(RfClaimResult *result);
+/* The results as a self-contained page. */
+RF_API void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count);
+
+/* A figure of the papers, or one that shows their theory. Files ID.svg, ID-....svg and ID.csv, ID-....csv
+ * belong to it. */
+typedef struct RfRecipe {
+  const char *id;      /* "E-WP-1" */
+  const char *figure;  /* its number in the paper */
+  const char *caption; /* what is drawn */
+  const char *claims;  /* the claims that draw it, as arguments of verify */
+} RfRecipe;
+
+RF_API rf_index rf_recipes_count(void);
+RF_API const RfRecipe *rf_recipe_at(rf_index k); /* 0 <= k < rf_recipes_count() */
+/* Writes FOLDER/index.html: every recipe with the pictures and series of it that lie in the folder. */
+RF_API RfStatus rf_claims_index(RfContext *context, const char *folder);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,13 @@
 #include "reluflow/claims.h"
 
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdio.h>
 #include <string.h>
 
+#include "board.h"
 #include "claims_internal.h"
 
 static const RfClaimTable *const papers[] = {&rf_claims_llwa, &rf_claims_vss, &rf_claims_mmv, &rf_claims_pl};
@@ -45,27 +50,48 @@ bool rf_claim_matches(const RfClaim *claim, const char *pattern) {
   return glob(claim->id, pattern);
 }
 
-static void run_one(const RfContext *context, RfClaimResult *result, const RfClaim *claim,
-                    const RfClaimSettings *settings) {
+void rf_claim_result_free(RfClaimResult *result) {
+  if (!result) return;
+  rf_free(result->picture);
+  result->picture = NULL;
+}
+
+static void blank(RfClaimResult *result, const RfClaim *claim) {
   memset(result, 0, sizeof *result);
-  result->claim = claim;
-  result->predicted = result->observed = result->error = result->tolerance = NAN;
+  result->claim = claim, result->verdict = RF_CLAIM_SKIPPED;
+  result->predicted = result->observed = result->error = result->tolerance = result->tightness = NAN;
+}
+
+/* A running claim reports its progress here, which keeps the line on the terminal alive. */
+static void tick(void *user, const char *phase, double fraction, const char *detail) {
+  (void)phase, (void)fraction, (void)detail;
+#pragma omp critical(rf_claims_board)
+  rf_board_show(user);
+}
+
+/* Skips what the settings leave out; true when the claim is to run. */
+static bool admitted(RfClaimRun *run, const RfClaim *claim, const RfContext *context) {
+  if (claim->cost == RF_CLAIM_HEAVY && !run->settings->heavy)
+    rf_claim_skip(run, "takes long: run it with --heavy");
+  else if (claim->cost == RF_CLAIM_NORMAL && run->settings->quick)
+    rf_claim_skip(run, "left out by --quick");
+  else if (rf_context_stop(context))
+    rf_claim_skip(run, "interrupted before it began");
+  else
+    return true;
+  return false;
+}
+
+static void run_one(const RfContext *context, RfClaimBoard *board, RfClaimResult *result,
+                    const RfClaim *claim, const RfClaimSettings *settings) {
   RfContext own = *context;
-  own.threads = 1, own.on_progress = NULL;
+  own.threads = 1, own.on_message = NULL;
+  own.on_progress = context->on_progress ? tick : NULL, own.user = board;
   RfClaimRun run = {.context = &own, .settings = settings, .result = result};
   double start = rf_clock_seconds();
-  if (claim->cost == RF_CLAIM_HEAVY && !settings->heavy) {
-    rf_claim_skip(&run, "takes long: run it with --heavy");
-    return;
-  }
-  if (claim->cost == RF_CLAIM_NORMAL && settings->quick) {
-    rf_claim_skip(&run, "left out by --quick");
-    return;
-  }
-  if (rf_context_stop(context)) {
-    rf_claim_skip(&run, "interrupted before it began");
-    return;
-  }
+  blank(result, claim);
+  if (!admitted(&run, claim, context)) return;
+  result->verdict = RF_CLAIM_PASS;
   RfStatus status = claim->check(&run);
   result->seconds = rf_clock_seconds() - start;
   if (rf_context_stop(context)) {
@@ -78,19 +104,40 @@ static void run_one(const RfContext *context, RfClaimResult *result, const RfCla
   }
 }
 
+static int lane(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
 RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
                        rf_index count, const RfClaimSettings *settings) {
-  rf_index done = 0;
+  RfClaimBoard board;
   int threads = context->threads < 1 ? 1 : context->threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+  rf_index *order = RF_NEW(rf_index, count);
   for (rf_index k = 0; k < count; k++) {
-    run_one(context, &results[k], claims[k], settings);
-#pragma omp critical(rf_claims_progress)
+    blank(&results[k], claims[k]);
+    snprintf(results[k].note, sizeof results[k].note, "not finished");
+  }
+  if (!order) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  rf_board_init(&board, order, context, claims, count, settings);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+  for (rf_index j = 0; j < count; j++) {
+    rf_index k = order[j];
+    RfClaimResult result;
+#pragma omp critical(rf_claims_board)
+    rf_board_begin(&board, lane(), claims[k]->id);
+    run_one(context, &board, &result, claims[k], settings);
+#pragma omp critical(rf_claims_board)
     {
-      done++;
-      rf_progress(context, "claims", (double)done / (double)count, claims[k]->id);
+      results[k] = result;
+      rf_board_end(&board, lane(), rf_claim_expected(claims[k], settings));
+      if (settings->on_result) settings->on_result(settings->user, results, count);
     }
   }
+  rf_free(order);
   return rf_context_stop(context) ? RF_INTERRUPTED : RF_OK;
 }
 

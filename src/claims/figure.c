@@ -8,7 +8,9 @@
 
 #include "claims_internal.h"
 
-bool rf_claim_draws(const RfClaimRun *run) { return run->settings->svg_dir != NULL; }
+bool rf_claim_draws(const RfClaimRun *run) {
+  return run->settings->svg_dir != NULL || run->settings->pictures;
+}
 
 static RfStatus place(RfClaimRun *run, char *path, size_t size, const char *name) {
   const char *folder = run->settings->svg_dir;
@@ -21,7 +23,7 @@ static RfStatus place(RfClaimRun *run, char *path, size_t size, const char *name
 
 RfStatus rf_claim_text(RfClaimRun *run, const char *name, const char *text) {
   char path[1024];
-  if (!rf_claim_draws(run)) return RF_OK;
+  if (!run->settings->svg_dir) return RF_OK;
   RfStatus status = place(run, path, sizeof path, name);
   if (!status && !text) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
   return status ? status : rf_file_write(run->context, path, text, strlen(text));
@@ -29,7 +31,7 @@ RfStatus rf_claim_text(RfClaimRun *run, const char *name, const char *text) {
 
 RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, const double *const *columns,
                          rf_index n_columns, rf_index rows) {
-  if (!rf_claim_draws(run)) return RF_OK;
+  if (!run->settings->svg_dir) return RF_OK;
   RfText text = {0};
   rf_text_addf(&text, "%s\n", header);
   for (rf_index i = 0; i < rows; i++)
@@ -42,8 +44,16 @@ RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, 
 
 RfStatus rf_claim_picture(RfClaimRun *run, RfSvg *svg, const char *name) {
   char path[1024];
-  RfStatus status = place(run, path, sizeof path, name);
-  if (!status) status = rf_svg_write(run->context, svg, path);
+  RfStatus status = RF_OK;
+  if (strncmp(name, "front-", 6) == 0 && run->settings->pictures) {
+    rf_free(run->result->picture);
+    run->result->picture = svg->text.failed ? NULL : rf_copy_text(rf_text_string(&svg->text));
+    if (!run->result->picture) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
+  }
+  if (!status && run->settings->svg_dir) {
+    status = place(run, path, sizeof path, name);
+    if (!status) status = rf_svg_write(run->context, svg, path);
+  }
   rf_svg_free(svg);
   return status;
 }

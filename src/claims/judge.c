@@ -6,15 +6,21 @@
 
 #include "claims_internal.h"
 
+/* used: for a bound that holds, the share of it that was used; NaN otherwise. Shown is the check that came
+ * closest to failing: the largest error / tolerance, among those without an error the tightest bound. */
 static void judge(RfClaimRun *run, const char *what, double observed, double predicted, double error,
-                  double tolerance) {
+                  double tolerance, double used) {
   RfClaimResult *r = run->result;
   bool fails = !(error <= tolerance); /* NaN fails */
   double ratio = tolerance > 0 ? error / tolerance : (error > 0 ? INFINITY : 0);
+  bool tighter = used > r->tightness || (used <= 1 && isnan(r->tightness));
+  bool closer = r->checks == 0 || ratio > run->worst || (ratio >= run->worst && tighter);
   r->checks++;
-  if (run->failed || (!fails && r->checks > 1 && !(ratio > run->worst))) return;
+  if (!fails && tighter) r->tightness = used;
+  if (run->failed || (!fails && !closer)) return;
   run->worst = ratio;
   r->predicted = predicted, r->observed = observed, r->error = error, r->tolerance = tolerance;
+  snprintf(r->compared, sizeof r->compared, "%s", what);
   if (!fails) return;
   run->failed = true;
   char old[sizeof r->note];
@@ -24,25 +30,32 @@ static void judge(RfClaimRun *run, const char *what, double observed, double pre
 }
 
 void rf_claim_close(RfClaimRun *run, const char *what, double observed, double predicted, double tolerance) {
-  judge(run, what, observed, predicted, fabs(observed - predicted), tolerance);
+  judge(run, what, observed, predicted, fabs(observed - predicted), tolerance, NAN);
 }
 
 void rf_claim_relative(RfClaimRun *run, const char *what, double observed, double predicted,
                        double tolerance) {
-  judge(run, what, observed, predicted, fabs(observed - predicted) / fabs(predicted), tolerance);
+  judge(run, what, observed, predicted, fabs(observed - predicted) / fabs(predicted), tolerance, NAN);
+}
+
+/* smaller/larger for a bound on positive numbers that holds. */
+static double share(double smaller, double larger) {
+  return smaller > 0 && smaller <= larger && isfinite(larger) ? smaller / larger : NAN;
 }
 
 void rf_claim_at_most(RfClaimRun *run, const char *what, double value, double bound, double slack) {
   double excess = value - bound;
-  judge(run, what, value, bound, isnan(excess) ? NAN : fmax(excess, 0), slack);
+  judge(run, what, value, bound, isnan(excess) ? NAN : fmax(excess, 0), slack, share(value, bound));
 }
 
 void rf_claim_at_least(RfClaimRun *run, const char *what, double value, double bound, double slack) {
   double missing = bound - value;
-  judge(run, what, value, bound, isnan(missing) ? NAN : fmax(missing, 0), slack);
+  judge(run, what, value, bound, isnan(missing) ? NAN : fmax(missing, 0), slack, share(bound, value));
 }
 
-void rf_claim_true(RfClaimRun *run, const char *what, bool holds) { judge(run, what, holds, 1, !holds, 0); }
+void rf_claim_true(RfClaimRun *run, const char *what, bool holds) {
+  judge(run, what, holds, 1, !holds, 0, NAN);
+}
 
 /* Terms by their logarithms, so that no factorial overflows. */
 double rf_claim_binomial_tail(rf_index k, rf_index N, double p) {
@@ -61,7 +74,7 @@ void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_inde
   const double limit = 0.01;
   double low = rf_claim_binomial_tail(k, N, p), high = 1 - rf_claim_binomial_tail(k - 1, N, p);
   double tail = exactly ? fmin(1, 2 * fmin(low, high)) : low;
-  judge(run, what, (double)k / (double)N, p, fmax(0, limit - tail), 0);
+  judge(run, what, (double)k / (double)N, p, fmax(0, limit - tail), 0, NAN);
 }
 
 void rf_claim_printed(RfClaimRun *run, bool holds) {

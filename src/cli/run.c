@@ -58,13 +58,15 @@ static void on_progress(void *user, const char *phase, double fraction, const ch
   if (now - progress->last < (progress->shown ? 0.1 : 0.5)) return;
   progress->last = now;
   progress->shown = true;
+  char line[256];
   if (fraction < 0) {
-    fprintf(stderr, "\r\033[K%s  %s", phase, detail);
+    snprintf(line, sizeof line, "%s  %s", phase, detail);
   } else {
-    int filled = (int)(30 * (fraction > 1 ? 1 : fraction));
-    fprintf(stderr, "\r\033[K%-12s [%.*s%*s] %3.0f%%  %s", phase, filled, "##############################",
-            30 - filled, "", 100 * fraction, detail);
+    int filled = (int)(24 * (fraction > 1 ? 1 : fraction));
+    snprintf(line, sizeof line, "%-8s [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
+             24 - filled, "", 100 * fraction, detail);
   }
+  fprintf(stderr, "\r\033[K%.*s", cli_width() - 1, line); /* a line that wraps could not be wiped */
   fflush(stderr);
 }
 

@@ -95,6 +95,9 @@ static void results_json(RfJson *json, const Selection *chosen, bool ran, const 
     rf_json_number(json, "observed", ran ? r->observed : NAN);
     rf_json_number(json, "error", ran ? r->error : NAN);
     rf_json_number(json, "tolerance", ran ? r->tolerance : NAN);
+    rf_json_string(json, "compared", ran && r->checks ? r->compared : NULL);
+    rf_json_integer(json, "checks", r->checks);
+    rf_json_number(json, "tightness", ran ? r->tightness : NAN);
     rf_json_string(json, "verdict", ran ? rf_claim_verdict_name(r->verdict) : "skipped");
     rf_json_string(json, "printed_form", printed_text(r->printed));
     rf_json_string(json, "note", ran ? r->note : "not run: --list");
@@ -143,29 +146,53 @@ static void results_page(CliRun *run, const Selection *chosen, const rf_index *c
                (long long)counts[RF_CLAIM_FAIL], (long long)counts[RF_CLAIM_SKIPPED]);
 }
 
-static void results_html(CliRun *run, const Selection *chosen, const rf_index *counts) {
-  char verdict[120];
-  RfTable table;
-  snprintf(verdict, sizeof verdict, "%lld passed, %lld failed, %lld skipped",
-           (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
-           (long long)counts[RF_CLAIM_SKIPPED]);
-  rf_html_begin(&run->html, "reluflow verify", "the claims of the papers, run");
-  rf_html_verdict(&run->html, counts[RF_CLAIM_FAIL] ? RF_BAD : RF_GOOD, verdict);
-  rf_html_section(&run->html, "The ledger");
-  fill_table(&table, chosen);
-  rf_table_html(&run->html, &table);
-  rf_table_free(&table);
-  rf_html_section(&run->html, "Notes");
-  rf_table_init(&table, "llrl", "id|where|seconds|note");
-  for (rf_index k = 0; k < chosen->count; k++) {
-    rf_table_cell(&table, "%s", chosen->claims[k]->id);
-    rf_table_cell(&table, "%s", chosen->claims[k]->where);
-    rf_table_cell(&table, "%.2f", chosen->results[k].seconds);
-    rf_table_cell(&table, "%s", chosen->results[k].note);
+static void count_verdicts(rf_index *counts, const Selection *chosen) {
+  counts[0] = counts[1] = counts[2] = 0;
+  for (rf_index k = 0; k < chosen->count; k++) counts[chosen->results[k].verdict]++;
+}
+
+/* ---- what is known so far, on disk ------------------------------------------------------------------- */
+
+/* The files asked for are renewed while the claims run, whole each time: nothing that has ended is lost,
+ * however the program ends. */
+typedef struct Snapshot {
+  CliRun *run;
+  const Selection *chosen;
+  double last; /* clock of the last writing */
+} Snapshot;
+
+static RfStatus write_json(CliRun *run, const Selection *chosen) {
+  RfContext *context = &run->context;
+  RfJson *json = NULL;
+  RfText object = {0};
+  rf_index counts[3];
+  count_verdicts(counts, chosen);
+  RfStatus status = rf_json_new(context, &json, "verify");
+  if (!status) {
+    results_json(json, chosen, true, counts);
+    status = rf_json_finish(context, &object, json);
   }
-  rf_table_html(&run->html, &table);
-  rf_table_free(&table);
-  rf_html_end(&run->html);
+  if (!status) status = rf_file_write(context, run->common.output, rf_text_string(&object), object.length);
+  rf_json_free(json);
+  rf_text_free(&object);
+  return status;
+}
+
+static void on_result(void *user, const RfClaimResult *results, rf_index count) {
+  Snapshot *snapshot = user;
+  CliRun *run = snapshot->run;
+  RfText page = {0};
+  RfStatus status = RF_OK;
+  if (rf_clock_seconds() - snapshot->last < 2) return;
+  snapshot->last = rf_clock_seconds();
+  if (run->common.output && run->json) status = write_json(run, snapshot->chosen);
+  if (run->common.report) {
+    rf_claims_html(&page, results, count);
+    if (!page.failed && !status)
+      status = rf_file_write(&run->context, run->common.report, rf_text_string(&page), page.length);
+    rf_text_free(&page);
+  }
+  if (status < 0) run->context.error[0] = '\0'; /* the final writing says what is wrong */
 }
 
 static int verify_run(CliRun *run) {
@@ -175,19 +202,26 @@ static int verify_run(CliRun *run) {
   RfClaimSettings settings = rf_claim_settings_default();
   settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
   settings.first_seed = run->common.seed, settings.data_dir = run->common.data_dir;
-  settings.svg_dir = run->common.svg;
+  settings.svg_dir = run->common.svg, settings.pictures = run->common.report != NULL;
+  Snapshot snapshot = {.run = run, .chosen = &chosen, .last = rf_clock_seconds()};
+  settings.on_result = on_result, settings.user = &snapshot;
   RfStatus status = choose(run, &chosen);
   if (!status && flags->list) counts[RF_CLAIM_SKIPPED] = chosen.count;
   if (!status && !flags->list) {
     status = rf_claims_run(&run->context, chosen.results, chosen.claims, chosen.count, &settings);
-    for (rf_index k = 0; k < chosen.count; k++) counts[chosen.results[k].verdict]++;
+    count_verdicts(counts, &chosen);
+    if (status >= 0 && run->common.svg) {
+      RfStatus indexed = rf_claims_index(&run->context, run->common.svg);
+      if (indexed < 0) status = indexed;
+    }
   }
   if (status >= 0) {
     if (run->json) results_json(run->json, &chosen, !flags->list, counts);
     if (run->wants_page && flags->list) list_page(&run->page, &chosen);
     if (run->wants_page && !flags->list) results_page(run, &chosen, counts);
-    if (run->common.report && !flags->list) results_html(run, &chosen, counts);
+    if (run->common.report && !flags->list) rf_claims_html(&run->html, chosen.results, chosen.count);
   }
+  for (rf_index k = 0; chosen.results && k < chosen.count; k++) rf_claim_result_free(&chosen.results[k]);
   rf_free(chosen.claims), rf_free(chosen.results);
   int exit_status = cli_finish(run, status);
   return exit_status == CLI_DONE && counts[RF_CLAIM_FAIL] ? CLI_DOES_NOT_HOLD : exit_status;
@@ -205,6 +239,7 @@ const CliCommand cli_verify = {
     .settings_size = sizeof(VerifyFlags),
     .min_arguments = 0,
     .max_arguments = 64,
-    .examples = "reluflow verify --list # what there is\nreluflow verify VSS-0* --report ledger.html",
+    .examples = "reluflow verify --list # what there is\nreluflow verify VSS-0* --report ledger.html\n"
+                "reluflow verify --report ledger.html --svg figures # everything, and every figure",
     .run = verify_run,
 };
