@@ -13,6 +13,7 @@ typedef struct RfDataset {
   char *name;         /* as the user wrote it: a path or gen:... */
   rf_index n, d;      /* samples, dimension (with the constant column of --bias) */
   double *X;          /* n rows of d */
+  bool borrows_X;     /* X belongs to the caller of rf_data_adopt and is not freed */
   double *y;          /* n labels -1 or +1; for more than two classes NULL */
   rf_index n_classes; /* distinct labels: 1, 2, or K */
   int32_t *class_of;  /* n entries 0..n_classes-1; with two classes 1 is the positive one */
@@ -49,6 +50,13 @@ typedef struct RfDataSource {
 RF_API void rf_data_source_init(RfDataSource *source);
 /* Reads or generates, then transforms. */
 RF_API RfStatus rf_data_load(RfContext *context, RfDataset *dataset, const RfDataSource *source);
+
+/* As rf_data_load, from arrays: X (n rows of d), class_of (n entries below n_classes) and the names of the
+ * classes in sorted order. X is used in place, and must outlive the dataset, unless a transform changes it.
+ */
+RF_API RfStatus rf_data_adopt(RfContext *context, RfDataset *dataset, const RfDataSource *source,
+                              const double *X, const int32_t *class_of, const char *const *class_names,
+                              rf_index n, rf_index d, rf_index n_classes);
 
 typedef enum RfDataFormat {
   RF_FORMAT_AUTO = 0, /* by the first bytes */

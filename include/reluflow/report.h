@@ -122,7 +122,24 @@ RF_API void rf_fields_man(RfText *out, const RfFieldTable *table);
  * Non-finite numbers become null. */
 typedef struct RfJson RfJson;
 
+/* Whole arrays set aside as they are, for a caller in the same process: the text holds {"array": k} instead.
+ * Numbers that are not finite stay as they are. */
+typedef struct RfJsonArray {
+  rf_index rows, cols; /* cols < 0: one-dimensional, `rows` values */
+  double *numbers;     /* one of the two, owned */
+  rf_index *integers;
+} RfJsonArray;
+
+typedef struct RfJsonArrays {
+  rf_index count, capacity;
+  RfJsonArray *items;
+} RfJsonArrays;
+
+RF_API void rf_json_arrays_free(RfJsonArrays *arrays);
+
 RF_API RfStatus rf_json_new(RfContext *context, RfJson **json, const char *table);
+/* From now on rf_json_numbers, rf_json_integers and rf_json_matrix put their values into `arrays`. */
+RF_API void rf_json_set_aside(RfJson *json, RfJsonArrays *arrays);
 RF_API void rf_json_free(RfJson *json);
 /* A caller ran out of memory while writing: rf_json_finish will say so. */
 RF_API void rf_json_fail(RfJson *json);

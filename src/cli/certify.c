@@ -25,7 +25,7 @@ static RfStatus read_model(CliRun *run, RfNet *net, const RfDataset *data) {
   const char *path = run->arguments[1];
   RfContext *context = &run->context;
   bool stated;
-  RfStatus status = rf_net_load_stated(context, net, &stated, path, flags->map);
+  RfStatus status = cli_load_net(run, net, &stated, path, flags->map);
   if (status) return status;
   if (net->d != data->d)
     return rf_fail(context, RF_ERR_USAGE, "%s: a network with %lld inputs, the data have %lld columns", path,
@@ -113,7 +113,7 @@ static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNe
 static bool try_layered(CliRun *run, const RfDataset *data, RfStatus *status, int *exit_status) {
   RfLayeredNet net = {0};
   bool layered = false, weighted;
-  *status = rf_layers_load(&run->context, &net, &layered, &weighted, run->arguments[1]);
+  *status = cli_load_layers(run, &net, &layered, &weighted, run->arguments[1]);
   if (!*status && layered && !weighted)
     *status =
         rf_fail(&run->context, RF_ERR_INPUT, "%s: layers[0].weights: expected weights", run->arguments[1]);

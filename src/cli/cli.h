@@ -54,6 +54,23 @@ typedef struct CliCommon {
 
 typedef struct CliCommand CliCommand;
 
+/* Arrays that a host in the same process hands over; the words of the command name them instead of files. */
+#define CLI_MEMORY_DATA  "memory:data"
+#define CLI_MEMORY_TEST  "memory:test"
+#define CLI_MEMORY_MODEL "memory:model"
+
+typedef struct CliSamples {
+  const double *X; /* n rows of d, used in place */
+  const int32_t *class_of;
+  const char *const *class_names;
+  rf_index n, d, n_classes;
+} CliSamples;
+
+typedef struct CliMemory {
+  CliSamples data, test;
+  const RfNet *net; /* NULL = none */
+} CliMemory;
+
 typedef struct CliRun {
   const CliCommand *command;
   RfContext context;
@@ -62,9 +79,11 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  const bool *given; /* see cli_given */
-  RfJson *json;      /* not NULL when JSON is wanted: write the members here */
-  RfText page;       /* the page for the terminal; filled unless only JSON is wanted */
+  bool *given;             /* see cli_given */
+  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  RfStatus status;         /* set by cli_finish */
+  RfJson *json;            /* not NULL when JSON is wanted: write the members here */
+  RfText page;             /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
   RfText html;          /* fill when common.report is set: the frame writes the file */
   int width;            /* columns of the terminal, 60..100 */
@@ -98,10 +117,15 @@ const CliCommand *const *cli_commands(int *count);
 /* Reads or generates the data of the first argument; missing files are looked up in --data-dir too. RF_OK or
  * a failure: when reading is interrupted that is one, with exit status 130. */
 RfStatus cli_load(CliRun *run, RfDataset *dataset);
+/* The same for another source. */
+RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted);
+/* A network by its path, as rf_net_load_stated and rf_layers_load. */
+RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
+RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
-/* Exit status for a library status. After a failure (< 0) it prints "reluflow: " and the context's error, and
- * nothing else goes out. */
+/* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's
+ * error, and nothing else goes out. */
 int cli_finish(CliRun *run, RfStatus status);
 /* Exit status for a library status, without printing. */
 int cli_exit_status(RfStatus status);
@@ -120,8 +144,11 @@ RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
 extern const CliOption cli_common_options[], cli_data_options[];
 enum { CLI_MAX_OPTIONS = 96 };
 
-/* Fills run from the words after the command's name. Prints the reason when it returns other than RF_OK. */
-RfStatus cli_parse(CliRun *run, bool *given, int count, char **words);
+/* A run of a command whose flags are in `words`; after a failure too it is to be closed. */
+RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words);
+void cli_close(CliRun *run);
+/* Fills run from the words after the command's name. */
+RfStatus cli_parse(CliRun *run, int count, char **words);
 /* The name in `names` closest to `word`, NULL when nothing is close. */
 const char *cli_suggest(const char *word, const char *const *names, int count);
 void cli_help_overview(RfText *out);

@@ -2,10 +2,10 @@
 #include "cli/cli.h"
 
 static int make_run(CliRun *run) {
-  if (!run->common.output) {
-    run->failed = true;
-    return cli_usage("%s needs -o FILE: .csv, .tsv, .libsvm, .svm, .svmlight or .npz", run->command->name);
-  }
+  if (!run->common.output)
+    return cli_finish(run, rf_fail(&run->context, RF_ERR_USAGE,
+                                   "%s needs -o FILE: .csv, .tsv, .libsvm, .svm, .svmlight or .npz",
+                                   run->command->name));
   RfDataset data = {0};
   RfStatus status = cli_load(run, &data);
   if (status == RF_OK) status = rf_data_save(&run->context, &data, run->common.output);

@@ -136,7 +136,7 @@ static RfStatus read_weights(Job *job, Part *part, rf_index d) {
   const FlowFlags *flags = job->flags;
   RfContext *context = &job->run->context;
   bool stated = false;
-  RfStatus status = rf_net_load_stated(context, &part->net, &stated, flags->weights, flags->map);
+  RfStatus status = cli_load_net(job->run, &part->net, &stated, flags->weights, flags->map);
   if (status) return status;
   if (part->net.d != d)
     return rf_fail(context, RF_ERR_USAGE, "%s: weights for dimension %lld, the data have %lld",

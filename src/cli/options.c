@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,19 +45,6 @@ const CliOption cli_data_options[] = {
     {0},
 };
 #undef AT
-
-int cli_usage(const char *format, ...) {
-  char line[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  for (char *c = line; *c; c++) { /* one line, whatever a file name holds */
-    if (*c == '\n' || *c == '\r') *c = ' ';
-  }
-  fprintf(stderr, "reluflow: %s\n", line);
-  return CLI_BAD_USAGE;
-}
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -117,44 +103,47 @@ static bool parse_choice(int *out, const char *choices, const char *text) {
   }
 }
 
-static RfStatus refuse(const CliOption *option, const char *text, const char *expected) {
-  cli_usage("%s %s: expected %s", option->name, text, expected);
-  return RF_ERR_USAGE;
+static RfStatus refuse(RfContext *context, const CliOption *option, const char *text, const char *expected) {
+  return rf_fail(context, RF_ERR_USAGE, "%s %s: expected %s", option->name, text, expected);
 }
 
-static RfStatus set_number(const CliOption *option, double *field, const char *text) {
+static RfStatus set_number(RfContext *context, const CliOption *option, double *field, const char *text) {
   char expected[96];
   bool any = option->low == 0 && option->high == 0; /* NOLINT: an exact mark, not a computed value */
   double value;
-  if (!parse_number(&value, text)) return refuse(option, text, "a number");
+  if (!parse_number(&value, text)) return refuse(context, option, text, "a number");
   if (!any && !(value >= option->low && value <= option->high)) {
     snprintf(expected, sizeof expected, "a number from %g to %g", option->low, option->high);
-    return refuse(option, text, expected);
+    return refuse(context, option, text, expected);
   }
   *field = value;
   return RF_OK;
 }
 
-static RfStatus set_index(const CliOption *option, rf_index *field, const char *text) {
+static RfStatus set_index(RfContext *context, const CliOption *option, rf_index *field, const char *text) {
   int64_t value;
   char expected[96];
   snprintf(expected, sizeof expected, "an integer of at least %g", option->low);
-  if (!parse_integer(&value, text) || (double)value < option->low) return refuse(option, text, expected);
+  if (!parse_integer(&value, text) || (double)value < option->low)
+    return refuse(context, option, text, expected);
   *field = value;
   return RF_OK;
 }
 
-static RfStatus set_value(const CliOption *option, void *base, const char *text) {
+static RfStatus set_value(RfContext *context, const CliOption *option, void *base, const char *text) {
   void *field = (char *)base + option->offset;
   switch (option->kind) {
   case CLI_FLAG: *(bool *)field = true; return RF_OK;
   case CLI_TEXT: *(const char **)field = text; return RF_OK;
-  case CLI_NUMBER: return set_number(option, field, text);
-  case CLI_INDEX: return set_index(option, field, text);
-  case CLI_SEED: return parse_seed(field, text) ? RF_OK : refuse(option, text, "an integer from 0 to 2^64-1");
-  case CLI_BYTES: return parse_bytes(field, text) ? RF_OK : refuse(option, text, "a size such as 500M or 4G");
+  case CLI_NUMBER: return set_number(context, option, field, text);
+  case CLI_INDEX: return set_index(context, option, field, text);
+  case CLI_SEED:
+    return parse_seed(field, text) ? RF_OK : refuse(context, option, text, "an integer from 0 to 2^64-1");
+  case CLI_BYTES:
+    return parse_bytes(field, text) ? RF_OK : refuse(context, option, text, "a size such as 500M or 4G");
   case CLI_CHOICE:
-    return parse_choice(field, option->argument, text) ? RF_OK : refuse(option, text, option->argument);
+    return parse_choice(field, option->argument, text) ? RF_OK
+                                                       : refuse(context, option, text, option->argument);
   }
   return RF_ERR_INTERNAL;
 }
@@ -234,11 +223,10 @@ static RfStatus unknown_option(CliRun *run, const char *word) {
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   const char *close = cli_suggest(name, names, count);
   if (close)
-    cli_usage("%s: unknown flag for '%s'; did you mean %s?", name, run->command->name, close);
-  else
-    cli_usage("%s: unknown flag for '%s'; see reluflow %s --help", name, run->command->name,
-              run->command->name);
-  return RF_ERR_USAGE;
+    return rf_fail(&run->context, RF_ERR_USAGE, "%s: unknown flag for '%s'; did you mean %s?", name,
+                   run->command->name, close);
+  return rf_fail(&run->context, RF_ERR_USAGE, "%s: unknown flag for '%s'; see reluflow %s --help", name,
+                 run->command->name, run->command->name);
 }
 
 static RfStatus set_defaults(CliRun *run) {
@@ -246,7 +234,7 @@ static RfStatus set_defaults(CliRun *run) {
   int n_groups = groups_of(groups, run);
   for (int g = 0; g < n_groups; g++) {
     for (const CliOption *option = groups[g].options; option->name; option++) {
-      if (option->fallback && set_value(option, groups[g].base, option->fallback) != RF_OK)
+      if (option->fallback && set_value(&run->context, option, groups[g].base, option->fallback) != RF_OK)
         return RF_ERR_INTERNAL;
     }
   }
@@ -254,7 +242,7 @@ static RfStatus set_defaults(CliRun *run) {
 }
 
 /* One option at words[*at]; moves *at past it. */
-static RfStatus parse_option(CliRun *run, bool *given, int count, char **words, int *at) {
+static RfStatus parse_option(CliRun *run, int count, char **words, int *at) {
   const char *word = words[*at];
   size_t length = word[1] == '-' ? strcspn(word, "=") : strlen(word);
   void *base;
@@ -263,16 +251,14 @@ static RfStatus parse_option(CliRun *run, bool *given, int count, char **words, 
   if (!option) return unknown_option(run, word);
   const char *text = word[length] == '=' ? word + length + 1 : NULL;
   (*at)++;
-  given[number] = true;
+  run->given[number] = true;
   if (option->kind == CLI_FLAG) {
-    if (!text) return set_value(option, base, NULL);
-    cli_usage("%s takes no value", option->name);
-    return RF_ERR_USAGE;
+    if (!text) return set_value(&run->context, option, base, NULL);
+    return rf_fail(&run->context, RF_ERR_USAGE, "%s takes no value", option->name);
   }
   if (!text && *at < count) text = words[(*at)++];
-  if (text) return set_value(option, base, text);
-  cli_usage("%s needs a value: %s", option->name, option->argument);
-  return RF_ERR_USAGE;
+  if (text) return set_value(&run->context, option, base, text);
+  return rf_fail(&run->context, RF_ERR_USAGE, "%s needs a value: %s", option->name, option->argument);
 }
 
 /* Fields of the data source that say "given". */
@@ -281,15 +267,13 @@ static RfStatus finish_source(CliRun *run) {
   source->shuffle = cli_given(run, "--shuffle");
   source->has_bias = cli_given(run, "--bias");
   if (source->divide == 0) { /* NOLINT: an exact zero would be a division by zero */
-    cli_usage("--divide 0: expected a number other than 0");
-    return RF_ERR_USAGE;
+    return rf_fail(&run->context, RF_ERR_USAGE, "--divide 0: expected a number other than 0");
   }
   source->path = run->n_arguments > 0 ? run->arguments[0] : NULL;
   return RF_OK;
 }
 
-RfStatus cli_parse(CliRun *run, bool *given, int count, char **words) {
-  run->given = given;
+RfStatus cli_parse(CliRun *run, int count, char **words) {
   rf_data_source_init(&run->source);
   RfStatus status = set_defaults(run);
   bool only_arguments = false;
@@ -302,18 +286,18 @@ RfStatus cli_parse(CliRun *run, bool *given, int count, char **words) {
       only_arguments = true;
       at++;
     } else {
-      status = parse_option(run, given, count, words, &at);
+      status = parse_option(run, count, words, &at);
     }
   }
   if (status != RF_OK) return status;
   const CliCommand *command = run->command;
   if (run->n_arguments < command->min_arguments) {
-    cli_usage("%s needs %s; see reluflow %s --help", command->name, command->arguments, command->name);
-    return RF_ERR_USAGE;
+    return rf_fail(&run->context, RF_ERR_USAGE, "%s needs %s; see reluflow %s --help", command->name,
+                   command->arguments, command->name);
   }
   if (run->n_arguments > command->max_arguments) {
-    cli_usage("%s: one argument too many for '%s'", run->arguments[command->max_arguments], command->name);
-    return RF_ERR_USAGE;
+    return rf_fail(&run->context, RF_ERR_USAGE, "%s: one argument too many for '%s'",
+                   run->arguments[command->max_arguments], command->name);
   }
   return command->takes_data ? finish_source(run) : RF_OK;
 }

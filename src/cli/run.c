@@ -1,14 +1,14 @@
-/* One run of a command: context, signals, deadline, progress; then the finished texts go out, whole or not at
- * all. */
+/* The program's run of a command: signals, deadline, progress; then the finished texts go out, whole or not
+ * at all. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Set by SIGINT and SIGTERM; the library polls it. */
@@ -79,59 +79,34 @@ static void on_message(void *user, RfLevel level, const char *text) {
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-bool cli_print(const char *data, size_t length) {
+int cli_usage(const char *format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  for (char *c = line; *c; c++) { /* one line, whatever a file name holds */
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  }
+  fprintf(stderr, "reluflow: %s\n", line);
+  return CLI_BAD_USAGE;
+}
+
+static bool write_all(const char *data, size_t length) {
   while (length > 0) {
     ssize_t done = write(STDOUT_FILENO, data, length);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      cli_usage("standard output: cannot write: %s", done < 0 ? strerror(errno) : "no progress");
-      return false;
-    }
+    if (done <= 0) return false;
     data += done;
     length -= (size_t)done;
   }
   return true;
 }
 
-RfStatus cli_worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED,  RF_LIMIT,
-                                   RF_BRANCHED,    RF_INFEASIBLE, RF_NOT_SEPARABLE};
-  if (a < 0 || b < 0) return a < 0 ? a : b;
-  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-    if (a == order[k] || b == order[k]) return order[k];
-  return RF_OK;
-}
-
-int cli_exit_status(RfStatus status) {
-  switch (status) {
-  case RF_OK: return CLI_DONE;
-  case RF_NOT_SEPARABLE:
-  case RF_BRANCHED:
-  case RF_INFEASIBLE: return CLI_DOES_NOT_HOLD;
-  case RF_INTERRUPTED: return CLI_INTERRUPTED;
-  case RF_ERR_USAGE:
-  case RF_ERR_INPUT:
-  case RF_ERR_IO: return CLI_BAD_USAGE;
-  default: return CLI_UNDECIDED;
-  }
-}
-
-int cli_finish(CliRun *run, RfStatus status) {
-  run->failed = run->failed || status < 0;
-  if (status < 0) cli_usage("%s", run->context.error[0] ? run->context.error : rf_status_text(status));
-  return run->stopped_reading ? CLI_INTERRUPTED : cli_exit_status(status);
-}
-
-RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name) {
-  const char *folder = run->common.svg;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
-  RfText path = {0};
-  rf_text_addf(&path, "%s/%s", folder, name);
-  RfStatus status = path.failed ? rf_fail(&run->context, RF_ERR_MEMORY, "out of memory")
-                                : rf_svg_write(&run->context, svg, path.data);
-  rf_text_free(&path);
-  return status;
+bool cli_print(const char *data, size_t length) {
+  bool done = write_all(data, length);
+  if (!done) cli_usage("standard output: cannot write: %s", strerror(errno));
+  return done;
 }
 
 static bool ends_with(const char *text, const char *ending) {
@@ -159,43 +134,13 @@ static RfStatus deliver(CliRun *run) {
     status = rf_file_write(context, run->common.report, rf_text_string(&run->html), run->html.length);
   const RfText *printed = run->common.json ? &object : &run->page;
   bool silent = run->common.quiet && !run->common.json;
-  if (status == RF_OK && !silent && !cli_print(rf_text_string(printed), printed->length))
-    status = RF_ERR_IO;
-  else if (status < 0)
-    cli_usage("%s", context->error);
+  if (status == RF_OK && !silent && !write_all(rf_text_string(printed), printed->length))
+    status = rf_fail(context, RF_ERR_IO, "standard output: cannot write: %s", strerror(errno));
   rf_text_free(&object);
   return status;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
-
-/* A file that is not there as named is looked up in the data folder. The result is `path` or lives in *found.
- */
-static const char *look_up(const CliRun *run, const char *path, RfText *found) {
-  if (!path || path[0] == '/' || strcmp(path, "-") == 0 || strncmp(path, "gen:", 4) == 0) return path;
-  if (access(path, F_OK) == 0 || !run->common.data_dir) return path;
-  rf_text_addf(found, "%s/%s", run->common.data_dir, path);
-  return !found->failed && access(found->data, F_OK) == 0 ? found->data : path;
-}
-
-RfStatus cli_load(CliRun *run, RfDataset *dataset) {
-  RfText data = {0}, labels = {0};
-  RfDataSource source = run->source;
-  source.path = look_up(run, source.path, &data);
-  source.labels_path = look_up(run, source.labels_path, &labels);
-  RfStatus status = rf_data_load(&run->context, dataset, &source);
-  if (status > 0) { /* interrupted: without data there is no partial result */
-    run->stopped_reading = true;
-    status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", run->source.path);
-  }
-  if (status == RF_OK && dataset->n_classes > 20 && dataset->n_classes > dataset->n / 10)
-    rf_message(&run->context, RF_WARNING,
-               "%lld classes among %lld samples: is the label column right? (--label)",
-               (long long)dataset->n_classes, (long long)dataset->n);
-  rf_text_free(&data);
-  rf_text_free(&labels);
-  return status;
-}
 
 static void set_context(CliRun *run, Progress *progress) {
   RfContext *context = &run->context;
@@ -224,28 +169,14 @@ static int run_parsed(CliRun *run) {
   if (progress.shown) fputs("\r\033[K", stderr);
   if (run->failed) return exit_status;
   RfStatus delivered = deliver(run);
-  return delivered == RF_OK ? exit_status : cli_exit_status(delivered);
+  return delivered == RF_OK ? exit_status : cli_finish(run, delivered);
 }
 
 int cli_run(const CliCommand *command, int count, char **words) {
-  bool given[CLI_MAX_OPTIONS] = {false};
-  CliRun run = {.command = command};
-  rf_context_init(&run.context);
-  run.settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
-  run.arguments = RF_NEW(const char *, count + 1);
-  int exit_status;
-  if (!run.settings || !run.arguments) {
-    cli_usage("out of memory");
-    exit_status = CLI_UNDECIDED;
-  } else if (cli_parse(&run, given, count, words) != RF_OK) {
-    exit_status = CLI_BAD_USAGE;
-  } else {
-    exit_status = run_parsed(&run);
-  }
-  rf_json_free(run.json);
-  rf_text_free(&run.page);
-  rf_text_free(&run.html);
-  rf_free(run.settings);
-  rf_free(run.arguments);
+  CliRun run;
+  RfStatus status = cli_open(&run, command, count, words);
+  int exit_status = status == RF_OK ? run_parsed(&run) : cli_finish(&run, status);
+  if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_text(run.status));
+  cli_close(&run);
   return exit_status;
 }

@@ -84,10 +84,10 @@ static RfStatus model_net(CliRun *run, RfLayeredNet *net, bool *layered, rf_inde
   const TrainFlags *flags = run->settings;
   RfNet two = {0};
   bool weighted = true;
-  RfStatus status = rf_layers_load(&run->context, net, layered, &weighted, flags->model);
+  RfStatus status = cli_load_layers(run, net, layered, &weighted, flags->model);
   if (!status && !*layered) {
     bool stated;
-    status = rf_net_load_stated(&run->context, &two, &stated, flags->model, NULL);
+    status = cli_load_net(run, &two, &stated, flags->model, NULL);
     if (!status && !stated) two.leak = flags->leak;
     if (!status) status = rf_train_from_net(&run->context, net, &two);
     weighted = true;
@@ -271,7 +271,7 @@ static RfStatus load_test(CliRun *run, RfDataset *test, const RfDataset *data) {
   RfDataSource source = run->source;
   source.path = flags->test, source.labels_path = flags->test_labels;
   source.shuffle = false, source.limit = -1;
-  RfStatus status = rf_data_load(&run->context, test, &source);
+  RfStatus status = cli_load_source(run, test, &source);
   if (!status && (test->d != data->d || test->n_classes != data->n_classes))
     status = rf_fail(&run->context, RF_ERR_USAGE,
                      "--test: %lld columns and %lld classes, but the training data have %lld and %lld",

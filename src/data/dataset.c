@@ -10,7 +10,7 @@ void rf_dataset_free(RfDataset *dataset) {
   rf_free(dataset->class_names);
   rf_free(dataset->class_of);
   rf_free(dataset->name);
-  rf_free(dataset->X);
+  if (!dataset->borrows_X) rf_free(dataset->X);
   rf_free(dataset->y);
   memset(dataset, 0, sizeof *dataset);
 }
@@ -51,19 +51,70 @@ static bool classes_from_signs(RfDataset *dataset, const char *const names[2]) {
   return true;
 }
 
+/* *cells = n d, when X may be the samples of a dataset. */
+static RfStatus check_samples(RfContext *context, rf_index *cells, const double *X, rf_index n, rf_index d) {
+  if (n < 1 || d < 1)
+    return rf_fail(context, RF_ERR_USAGE, "a dataset needs at least one row and one column");
+  if (!rf_multiply_sizes(cells, n, d)) return rf_fail(context, RF_ERR_MEMORY, "dataset too large");
+  for (rf_index k = 0; k < *cells; k++) {
+    if (isfinite(X[k])) continue;
+    return rf_fail(context, RF_ERR_USAGE, "row %lld, column %lld of X is not finite", (long long)(k / d),
+                   (long long)(k % d));
+  }
+  return RF_OK;
+}
+
+/* Copies of the classes; every one of them has a sample. */
+static RfStatus adopt_classes(RfContext *context, RfDataset *dataset, const int32_t *class_of,
+                              const char *const *names, rf_index n_classes) {
+  dataset->class_of = RF_NEW(int32_t, dataset->n);
+  dataset->class_names = RF_NEW(char *, n_classes);
+  bool enough = dataset->class_of && dataset->class_names, inside = true;
+  for (rf_index k = 0; enough && k < n_classes; k++) {
+    dataset->class_names[k] = rf_copy_text(names[k]);
+    enough = dataset->class_names[k] != NULL;
+    dataset->n_classes = k + 1;
+  }
+  for (rf_index i = 0; enough && i < dataset->n; i++) {
+    dataset->class_of[i] = class_of[i];
+    inside = inside && class_of[i] >= 0 && class_of[i] < n_classes;
+  }
+  if (!enough) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a dataset");
+  return inside ? rf_dataset_set_signs(context, dataset)
+                : rf_fail(context, RF_ERR_USAGE, "a class number is not below %lld", (long long)n_classes);
+}
+
+static bool changes_samples(const RfDataSource *source) {
+  return source->classes || source->shuffle || source->limit >= 0 || source->divide != 1 || source->center ||
+         source->unit || source->has_bias;
+}
+
+RfStatus rf_data_adopt(RfContext *context, RfDataset *dataset, const RfDataSource *source, const double *X,
+                       const int32_t *class_of, const char *const *class_names, rf_index n, rf_index d,
+                       rf_index n_classes) {
+  rf_index cells;
+  memset(dataset, 0, sizeof *dataset);
+  RfStatus status = check_samples(context, &cells, X, n, d);
+  if (status) return status;
+  bool copy = changes_samples(source);
+  dataset->n = n, dataset->d = d;
+  dataset->borrows_X = !copy;
+  dataset->X = copy ? rf_copy_doubles(X, cells) : (double *)X;
+  dataset->name = rf_copy_text(source->path ? source->path : "");
+  if (!dataset->X || !dataset->name) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a dataset");
+  if (!status) status = adopt_classes(context, dataset, class_of, class_names, n_classes);
+  if (!status && copy) status = rf_data_transform(context, dataset, source);
+  if (status) rf_dataset_free(dataset);
+  return status;
+}
+
 RfStatus rf_dataset_from_arrays(RfContext *context, RfDataset *dataset, const double *X, const double *y,
                                 rf_index n, rf_index d, const char *name) {
   static const char *const names[2] = {"-1", "1"};
   rf_index cells;
   memset(dataset, 0, sizeof *dataset);
-  if (n < 1 || d < 1)
-    return rf_fail(context, RF_ERR_USAGE, "a dataset needs at least one row and one column");
-  if (!rf_multiply_sizes(&cells, n, d)) return rf_fail(context, RF_ERR_MEMORY, "dataset too large");
-  for (rf_index k = 0; k < cells; k++) {
-    if (isfinite(X[k])) continue;
-    return rf_fail(context, RF_ERR_USAGE, "row %lld, column %lld of X is not finite", (long long)(k / d),
-                   (long long)(k % d));
-  }
+  RfStatus status = check_samples(context, &cells, X, n, d);
+  if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     if (y[i] == 1 || y[i] == -1) continue;
     return rf_fail(context, RF_ERR_USAGE, "label %lld is neither -1 nor +1", (long long)i);

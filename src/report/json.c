@@ -20,7 +20,8 @@ struct RfJson {
   RfText text, path;
   Frame *frames;
   rf_index depth, capacity;
-  bool failed; /* memory, or a breach recorded in `breach` */
+  bool failed;         /* memory, or a breach recorded in `breach` */
+  RfJsonArrays *aside; /* see rf_json_set_aside; NULL = arrays are written out */
   char breach[256];
 };
 
@@ -254,9 +255,57 @@ static bool open_flat(RfJson *json, const char *key, RfFieldType type) {
   return fits;
 }
 
+void rf_json_arrays_free(RfJsonArrays *arrays) {
+  for (rf_index k = 0; k < arrays->count; k++) {
+    rf_free(arrays->items[k].numbers);
+    rf_free(arrays->items[k].integers);
+  }
+  rf_free(arrays->items);
+  memset(arrays, 0, sizeof *arrays);
+}
+
+void rf_json_set_aside(RfJson *json, RfJsonArrays *arrays) { json->aside = arrays; }
+
+/* The next array set aside, its place in the text written; NULL when memory is out. */
+static RfJsonArray *next_aside(RfJson *json) {
+  RfJsonArrays *arrays = json->aside;
+  if (arrays->count == arrays->capacity) {
+    rf_index capacity = arrays->capacity ? 2 * arrays->capacity : 64;
+    RfJsonArray *items = rf_resize(arrays->items, capacity, sizeof *items);
+    if (!items) {
+      json->failed = true;
+      return NULL;
+    }
+    arrays->items = items;
+    arrays->capacity = capacity;
+  }
+  rf_text_addf(&json->text, "{\"array\": %lld}", (long long)arrays->count);
+  RfJsonArray *item = &arrays->items[arrays->count++];
+  *item = (RfJsonArray){0};
+  return item;
+}
+
+static void set_aside_numbers(RfJson *json, const double *values, rf_index rows, rf_index cols) {
+  RfJsonArray *item = next_aside(json);
+  if (!item) return;
+  item->rows = rows, item->cols = cols;
+  item->numbers = rf_copy_doubles(values, cols < 0 ? rows : rows * cols);
+  json->failed = json->failed || !item->numbers;
+}
+
+static void set_aside_integers(RfJson *json, const rf_index *values, rf_index count) {
+  RfJsonArray *item = next_aside(json);
+  if (!item) return;
+  item->rows = count, item->cols = -1;
+  item->integers = RF_NEW(rf_index, count);
+  json->failed = json->failed || !item->integers;
+  for (rf_index i = 0; item->integers && i < count; i++) item->integers[i] = values[i];
+}
+
 void rf_json_numbers(RfJson *json, const char *key, const double *values, rf_index count) {
   if (!values) return rf_json_null(json, key);
   if (!open_flat(json, key, RF_FIELD_NUMBER)) return;
+  if (json->aside) return set_aside_numbers(json, values, count, -1);
   for (rf_index i = 0; i < count; i++) {
     rf_text_add(&json->text, i ? ", " : "[");
     add_number(&json->text, values[i]);
@@ -267,6 +316,7 @@ void rf_json_numbers(RfJson *json, const char *key, const double *values, rf_ind
 void rf_json_integers(RfJson *json, const char *key, const rf_index *values, rf_index count) {
   if (!values) return rf_json_null(json, key);
   if (!open_flat(json, key, RF_FIELD_INTEGER)) return;
+  if (json->aside) return set_aside_integers(json, values, count);
   for (rf_index i = 0; i < count; i++)
     rf_text_addf(&json->text, "%s%lld", i ? ", " : "[", (long long)values[i]);
   rf_text_add(&json->text, count > 0 ? "]" : "[]");
@@ -274,6 +324,13 @@ void rf_json_integers(RfJson *json, const char *key, const rf_index *values, rf_
 
 void rf_json_matrix(RfJson *json, const char *key, const double *values, rf_index rows, rf_index cols) {
   if (!values) return rf_json_null(json, key);
+  if (json->aside) {
+    if (enter(json, key, true, true)) {
+      add_key(json, key);
+      set_aside_numbers(json, values, rows, cols);
+    }
+    return;
+  }
   rf_json_array(json, key);
   for (rf_index i = 0; i < rows; i++) rf_json_numbers(json, NULL, values + i * cols, cols);
   rf_json_end(json);

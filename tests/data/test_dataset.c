@@ -61,11 +61,42 @@ static void one_versus_rest(void **state) {
   rf_dataset_free(&dataset);
 }
 
+static void adopted(void **state) {
+  (void)state;
+  RfContext *context = fresh_context();
+  RfDataset dataset;
+  RfDataSource source;
+  static const char *const names[] = {"ash", "oak", "pine"};
+  double X[6] = {1, 2, 3, 4, 5, 6};
+  int32_t class_of[3] = {2, 0, 1}, two[3] = {1, 0, 1}, outside[3] = {0, 3, 1};
+  rf_data_source_init(&source);
+  source.path = "mine";
+  assert_ok(context, rf_data_adopt(context, &dataset, &source, X, two, names, 3, 2, 2));
+  assert_ptr_equal(dataset.X, X); /* in place */
+  assert_true(dataset.y[0] == 1 && dataset.y[1] == -1 && dataset.y[2] == 1);
+  assert_string_equal(dataset.class_names[1], "oak");
+  rf_dataset_free(&dataset); /* X is on the stack: freeing it would be found */
+  assert_ok(context, rf_data_adopt(context, &dataset, &source, X, class_of, names, 3, 2, 3));
+  assert_null(dataset.y);
+  rf_dataset_free(&dataset);
+  source.classes = "ash,pine", source.has_bias = true, source.bias = 7;
+  assert_ok(context, rf_data_adopt(context, &dataset, &source, X, class_of, names, 3, 2, 3));
+  assert_int_equal(dataset.n, 2);
+  assert_int_equal(dataset.d, 3);
+  assert_true(dataset.X[0] == 1 && dataset.X[2] == 7 && dataset.y[0] == 1 && X[2] == 3);
+  rf_dataset_free(&dataset);
+  assert_int_equal(rf_data_adopt(context, &dataset, &source, X, outside, names, 3, 2, 3), RF_ERR_USAGE);
+  X[3] = INFINITY;
+  assert_int_equal(rf_data_adopt(context, &dataset, &source, X, two, names, 3, 2, 2), RF_ERR_USAGE);
+  assert_null(dataset.X);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(from_arrays),
       cmocka_unit_test(from_bad_arrays),
       cmocka_unit_test(one_versus_rest),
+      cmocka_unit_test(adopted),
   };
   return cmocka_run_group_tests_name("data/dataset", tests, NULL, NULL);
 }

@@ -175,11 +175,37 @@ static void breaches_are_caught(void **state) {
   assert_null(json);
 }
 
+/* The same values, once in the text and once beside it. */
+static void arrays_set_aside(void **state) {
+  (void)state;
+  RfContext context;
+  RfJson *json = begin(&context, "flow");
+  RfJsonArrays arrays = {0};
+  const double W[6] = {1, NAN, 3, 4, 5, 6};
+  const rf_index support[2] = {4, 9};
+  rf_json_set_aside(json, &arrays);
+  rf_json_object(json, "limit");
+  rf_json_matrix(json, "W", W, 3, 2);
+  rf_json_numbers(json, "a", W, 0);
+  rf_json_integers(json, "support", support, 2);
+  rf_json_end(json);
+  json_t *root = finish(&context, json), *limit = json_object_get(root, "limit");
+  assert_int_equal(json_integer_value(json_object_get(json_object_get(limit, "W"), "array")), 0);
+  assert_int_equal(json_integer_value(json_object_get(json_object_get(limit, "support"), "array")), 2);
+  assert_int_equal(arrays.count, 3);
+  assert_true(arrays.items[0].rows == 3 && arrays.items[0].cols == 2);
+  assert_true(isnan(arrays.items[0].numbers[1]) && arrays.items[0].numbers[5] == 6);
+  assert_true(arrays.items[1].rows == 0 && arrays.items[1].cols == -1);
+  assert_true(arrays.items[2].rows == 2 && arrays.items[2].integers[1] == 9);
+  json_decref(root);
+  rf_json_arrays_free(&arrays);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_survive),      cmocka_unit_test(strings_are_valid_utf8),
       cmocka_unit_test(shapes_and_recursion), cmocka_unit_test(counts),
-      cmocka_unit_test(breaches_are_caught),
+      cmocka_unit_test(breaches_are_caught),  cmocka_unit_test(arrays_set_aside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,136 @@
+/* A run of a command without a terminal: the program and other hosts in the same process stand on it. Nothing
+ * here prints; what went wrong is in run->status and run->context.error. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words) {
+  memset(run, 0, sizeof *run);
+  run->command = command;
+  rf_context_init(&run->context);
+  run->settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
+  run->arguments = RF_NEW(const char *, count + 1);
+  run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
+  if (!run->settings || !run->arguments || !run->given)
+    return rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
+  return cli_parse(run, count, words);
+}
+
+void cli_close(CliRun *run) {
+  rf_json_free(run->json);
+  rf_text_free(&run->page);
+  rf_text_free(&run->html);
+  rf_free(run->settings);
+  rf_free(run->arguments);
+  rf_free(run->given);
+}
+
+/* ---- outcomes -------------------------------------------------------------------------------- */
+
+RfStatus cli_worse(RfStatus a, RfStatus b) {
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED,  RF_LIMIT,
+                                   RF_BRANCHED,    RF_INFEASIBLE, RF_NOT_SEPARABLE};
+  if (a < 0 || b < 0) return a < 0 ? a : b;
+  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+    if (a == order[k] || b == order[k]) return order[k];
+  return RF_OK;
+}
+
+int cli_exit_status(RfStatus status) {
+  switch (status) {
+  case RF_OK: return CLI_DONE;
+  case RF_NOT_SEPARABLE:
+  case RF_BRANCHED:
+  case RF_INFEASIBLE: return CLI_DOES_NOT_HOLD;
+  case RF_INTERRUPTED: return CLI_INTERRUPTED;
+  case RF_ERR_USAGE:
+  case RF_ERR_INPUT:
+  case RF_ERR_IO: return CLI_BAD_USAGE;
+  default: return CLI_UNDECIDED;
+  }
+}
+
+int cli_finish(CliRun *run, RfStatus status) {
+  run->status = status;
+  run->failed = run->failed || status < 0;
+  return run->stopped_reading ? CLI_INTERRUPTED : cli_exit_status(status);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* The samples of the host that go by this name, NULL when it is the name of a file. */
+static const CliSamples *samples_named(const CliRun *run, const char *path) {
+  if (!run->memory || !path) return NULL;
+  if (strcmp(path, CLI_MEMORY_DATA) == 0) return &run->memory->data;
+  return strcmp(path, CLI_MEMORY_TEST) == 0 ? &run->memory->test : NULL;
+}
+
+/* A file that is not there as named is looked up in the data folder. The result is `path` or lives in *found.
+ */
+static const char *look_up(const CliRun *run, const char *path, RfText *found) {
+  if (!path || path[0] == '/' || strcmp(path, "-") == 0 || strncmp(path, "gen:", 4) == 0) return path;
+  if (access(path, F_OK) == 0 || !run->common.data_dir) return path;
+  rf_text_addf(found, "%s/%s", run->common.data_dir, path);
+  return !found->failed && access(found->data, F_OK) == 0 ? found->data : path;
+}
+
+RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted) {
+  RfText data = {0}, labels = {0};
+  RfDataSource source = *wanted;
+  const CliSamples *samples = samples_named(run, source.path);
+  RfStatus status;
+  if (samples) {
+    source.path = "arrays";
+    status = rf_data_adopt(&run->context, dataset, &source, samples->X, samples->class_of,
+                           samples->class_names, samples->n, samples->d, samples->n_classes);
+  } else {
+    source.path = look_up(run, source.path, &data);
+    source.labels_path = look_up(run, source.labels_path, &labels);
+    status = rf_data_load(&run->context, dataset, &source);
+  }
+  if (status > 0) { /* interrupted: without data there is no partial result */
+    run->stopped_reading = true;
+    status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", wanted->path);
+  }
+  if (status == RF_OK && !samples && dataset->n_classes > 20 && dataset->n_classes > dataset->n / 10)
+    rf_message(&run->context, RF_WARNING,
+               "%lld classes among %lld samples: is the label column right? (--label)",
+               (long long)dataset->n_classes, (long long)dataset->n);
+  rf_text_free(&data);
+  rf_text_free(&labels);
+  return status;
+}
+
+RfStatus cli_load(CliRun *run, RfDataset *dataset) { return cli_load_source(run, dataset, &run->source); }
+
+static bool is_memory_model(const CliRun *run, const char *path) {
+  return run->memory && run->memory->net && strcmp(path, CLI_MEMORY_MODEL) == 0;
+}
+
+RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map) {
+  *leak_stated = true;
+  return is_memory_model(run, path) ? rf_net_copy(&run->context, net, run->memory->net)
+                                    : rf_net_load_stated(&run->context, net, leak_stated, path, map);
+}
+
+RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path) {
+  *layered = false;
+  return is_memory_model(run, path) ? RF_OK : rf_layers_load(&run->context, net, layered, weighted, path);
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name) {
+  const char *folder = run->common.svg;
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+  RfText path = {0};
+  rf_text_addf(&path, "%s/%s", folder, name);
+  RfStatus status = path.failed ? rf_fail(&run->context, RF_ERR_MEMORY, "out of memory")
+                                : rf_svg_write(&run->context, svg, path.data);
+  rf_text_free(&path);
+  return status;
+}
