@@ -42,6 +42,24 @@ typedef struct RfClaim {
 typedef enum RfClaimVerdict { RF_CLAIM_PASS = 0, RF_CLAIM_FAIL = 1, RF_CLAIM_SKIPPED = 2 } RfClaimVerdict;
 typedef enum RfPrintedForm { RF_PRINTED_SAME = 0, RF_PRINTED_PASS = 1, RF_PRINTED_FAIL = 2 } RfPrintedForm;
 
+/* A formula or number that is wrong as printed, and what it should be. */
+typedef struct RfMisprint {
+  const char *id;        /* "MP-WP-01" */
+  const char *where;     /* equation or section */
+  const char *printed;   /* as printed */
+  const char *corrected; /* as it should be, or what is wrong with it */
+} RfMisprint;
+
+/* A misprint put to the test by a claim. */
+typedef struct RfMisprintEvidence {
+  const RfMisprint *misprint;
+  const char *what;                   /* what was compared */
+  double printed, corrected, observed; /* value by the printed form, by the corrected one, and as computed */
+  bool printed_holds;
+} RfMisprintEvidence;
+
+enum { RF_CLAIM_MISPRINTS = 8 };
+
 typedef struct RfClaimResult {
   const RfClaim *claim;
   RfClaimVerdict verdict;
@@ -51,7 +69,9 @@ typedef struct RfClaimResult {
   char compared[120];         /* what that check compared */
   double tightness;           /* of the bounds: the largest share of a bound that was used; NaN = none */
   RfPrintedForm printed;      /* RF_PRINTED_SAME: the printed form is the one that was judged */
-  char note[400];             /* what was compared, what failed, what else is worth knowing */
+  rf_index n_misprints;
+  RfMisprintEvidence misprints[RF_CLAIM_MISPRINTS];
+  char note[400]; /* what was compared, what failed, what else is worth knowing */
   double seconds;
   char *picture; /* SVG for the front page of the ledger, of the claims that have one; owned */
 } RfClaimResult;
@@ -73,6 +93,9 @@ RF_API RfClaimSettings rf_claim_settings_default(void);
 /* The ledger, in the order of the papers. */
 RF_API rf_index rf_claims_count(void);
 RF_API const RfClaim *rf_claim_at(rf_index k); /* 0 <= k < rf_claims_count() */
+/* All misprints, in the order of the papers. */
+RF_API rf_index rf_misprints_count(void);
+RF_API const RfMisprint *rf_misprint_at(rf_index k); /* 0 <= k < rf_misprints_count() */
 RF_API const char *rf_claim_kind_name(RfClaimKind kind);
 RF_API const char *rf_claim_verdict_name(RfClaimVerdict verdict);
 /* True when the id matches a pattern with * and ?, or is "PL" for all PL-... (case does not matter). */

@@ -57,6 +57,22 @@ typedef enum RfUntil { RF_UNTIL_INFINITY = 0, RF_UNTIL_LOSS = 1, RF_UNTIL_TIME =
 
 typedef struct RfFlowCheckpoint RfFlowCheckpoint;
 
+/* The state at one moment, for those who watch. Arrays belong to the flow and hold until the call returns;
+ * neurons are in the caller's order. */
+typedef struct RfFlowMoment {
+  rf_index n, d, m;
+  double log_t;       /* in the clock of problem->mean; -infinity at t = 0; NaN once the scale is frozen */
+  double log_loss;    /* in the normalisation of problem->mean */
+  double log_S;       /* ln of sum_i |loss'(q_i)|, summed loss */
+  bool at_event;      /* a hyperplane has just been reached, or left */
+  bool scale_frozen;  /* on the way from margins of 1e6 to infinity: only directions mean something */
+  double *directions; /* m rows of d+1: (w,a) at joint norm 1; frozen second layer: unit w, and a itself */
+  double *log_norms;  /* m: ln |(w,a)|, with ln eps; frozen second layer: ln |w| */
+  double *fields;     /* m rows of d: g_k with dw_k/dt = S a_k g_k and da_k/dt = S g_k.w_k (mean: S/n) */
+  int8_t *sides;      /* m rows of n: sign of w.x, 0 = sliding on (or, dead, resting on) the hyperplane */
+  const double *q;    /* n margins y_i f(x_i) */
+} RfFlowMoment;
+
 typedef struct RfFlowSettings {
   RfBranches branches; /* at a branching point stop, or follow the first continuation and mark the result */
   RfUntil until;
@@ -69,6 +85,12 @@ typedef struct RfFlowSettings {
   /* Called at every accepted step when set; a true return asks for a checkpoint to be written by `save`. */
   bool (*want_checkpoint)(void *user);
   void (*save)(void *user, const RfFlowCheckpoint *checkpoint);
+  /* Called at the start, at every accepted step, and at observe_inside points inside each explicit step.
+   * Neurons are then followed one by one from t = 0, without merging and without jumps: for small problems.
+   */
+  void (*observe)(void *observer, const RfFlowMoment *moment);
+  void *observer;
+  rf_index observe_inside;
   void *user;
 } RfFlowSettings;
 

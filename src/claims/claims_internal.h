@@ -20,6 +20,14 @@ typedef struct RfClaimTable {
 
 extern const RfClaimTable rf_claims_llwa, rf_claims_vss, rf_claims_mmv, rf_claims_pl;
 
+typedef struct RfMisprintTable {
+  const RfMisprint *misprints;
+  rf_index count;
+} RfMisprintTable;
+
+extern const RfMisprintTable rf_misprints_wp, rf_misprints_llwa, rf_misprints_vss, rf_misprints_mmv,
+    rf_misprints_pl;
+
 /* ---- judges: each records the comparison; the first one that fails decides
  * -------------------------------------- */
 
@@ -38,6 +46,11 @@ void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_inde
 /* The printed form, where it differs from the judged one. */
 void rf_claim_printed(RfClaimRun *run, bool holds);
 void rf_claim_note(RfClaimRun *run, const char *format, ...) RF_PRINTF(2, 3);
+/* Evidence on a misprint of the papers' tables (PAPER_misprints.c): the value by the printed form, by the
+ * corrected one, and the one observed (NaN where there is none). Sets the printed form to fail, unless
+ * printed_holds. An id that no table has, or more than RF_CLAIM_MISPRINTS of them, fails the claim. */
+void rf_claim_misprint(RfClaimRun *run, const char *id, const char *what, double printed, double corrected,
+                       double observed, bool printed_holds);
 /* Marks the claim as skipped, with the reason; for missing files. */
 RfStatus rf_claim_skip(RfClaimRun *run, const char *format, ...) RF_PRINTF(2, 3);
 

@@ -73,9 +73,10 @@ RfStatus rf_vss_07(RfClaimRun *run) {
     double W3[] = {e / 2, 2 - 2 * e, root, 0}, q[2];
     RfNet printed = view(W3, a2, 2);
     if (!status) status = rf_net_outputs(run->context, q, &printed, vee, 2);
-    rf_claim_printed(run, fmin(q[0], q[1]) >= 1 - 1e-12);
+    if (!status && k == 1)
+      rf_claim_misprint(run, "MP-VSS-01", "smallest margin of the witness at radius 0.1", fmin(q[0], q[1]), 1,
+                        1, fmin(q[0], q[1]) >= 1 - 1e-12);
   }
-  rf_claim_note(run, "printed sign of w2' gives outputs 1+2e and 1-2e: infeasible (MP-VSS-01)");
   return status;
 }
 

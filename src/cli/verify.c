@@ -81,6 +81,25 @@ static const char *printed_text(RfPrintedForm printed) {
   return printed == RF_PRINTED_PASS ? "pass" : printed == RF_PRINTED_FAIL ? "fail" : NULL;
 }
 
+static void misprints_json(RfJson *json, const RfClaimResult *result) {
+  rf_json_array(json, "misprints");
+  for (rf_index k = 0; k < result->n_misprints; k++) {
+    const RfMisprintEvidence *evidence = &result->misprints[k];
+    rf_json_object(json, NULL);
+    rf_json_string(json, "id", evidence->misprint->id);
+    rf_json_string(json, "where", evidence->misprint->where);
+    rf_json_string(json, "printed", evidence->misprint->printed);
+    rf_json_string(json, "corrected", evidence->misprint->corrected);
+    rf_json_string(json, "what", evidence->what);
+    rf_json_number(json, "printed_value", evidence->printed);
+    rf_json_number(json, "corrected_value", evidence->corrected);
+    rf_json_number(json, "observed", evidence->observed);
+    rf_json_boolean(json, "printed_holds", evidence->printed_holds);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
 static void results_json(RfJson *json, const Selection *chosen, bool ran, const rf_index *counts) {
   rf_json_array(json, "claims");
   for (rf_index k = 0; k < chosen->count; k++) {
@@ -100,6 +119,7 @@ static void results_json(RfJson *json, const Selection *chosen, bool ran, const 
     rf_json_number(json, "tightness", ran ? r->tightness : NAN);
     rf_json_string(json, "verdict", ran ? rf_claim_verdict_name(r->verdict) : "skipped");
     rf_json_string(json, "printed_form", printed_text(r->printed));
+    misprints_json(json, r);
     rf_json_string(json, "note", ran ? r->note : "not run: --list");
     rf_json_number(json, "seconds", r->seconds);
     rf_json_end(json);

@@ -19,7 +19,8 @@ double rf_run_small_rho(const RfRun *run) {
 static double restlessness(const RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
-  double worst = 0, small = run->problem->freeze_second ? -INFINITY : rf_run_small_rho(run) - 1;
+  double worst = 0;
+  double small = run->problem->freeze_second || rf_run_watched(run) ? -INFINITY : rf_run_small_rho(run) - 1;
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
     worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
@@ -65,7 +66,7 @@ static RfStatus leave_origin(RfRun *run) {
   for (rf_index u = 0; u < system->units; u++)
     if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= rf_run_small_rho(run) - 0.5)
       return RF_OK;
-  if (run->problem->freeze_second) return RF_OK;
+  if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
   RfStatus status = leave_saddle(run, &escaped);
   run->escapes = 0;
   return status;
@@ -95,7 +96,7 @@ static bool is_large(const RfRun *run) { return run->system.units * run->system.
 
 RfStatus rf_run_gather(RfRun *run) {
   rf_index merged = 0;
-  if (run->problem->freeze_second) return RF_OK;
+  if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   RfStatus status = rf_system_merge(&run->system, &merged, is_large(run) ? 1e-3 : 3e-5);
   if (!status && merged > 0) status = rf_run_resize(run);
@@ -123,7 +124,7 @@ RfStatus rf_fit_advance(RfRun *run) {
     run->h = fmin(run->h, 0.1);
   }
   if (!status) status = rf_trace_step(run);
-  return status;
+  return status ? status : rf_observe(run);
 }
 
 RfStatus rf_run_checkpoint(RfRun *run) {
@@ -206,6 +207,7 @@ static RfStatus begin(RfRun *run) {
   if (!status) status = tidy(run);
   if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
   if (!status) status = rf_trace_step(run);
+  if (!status) status = rf_observe(run);
   run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .last = INFINITY};
   return status;
 }

@@ -61,6 +61,7 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   RfFlowSettings quiet = *settings;
   quiet.want_checkpoint = NULL;
   quiet.trace = 0;
+  quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
   RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, loosen, from, NULL);

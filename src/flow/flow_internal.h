@@ -217,6 +217,7 @@ typedef struct RfRun {
                             before */
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
+  RfFlowMoment moment; /* observe.c: arrays for those who watch; empty without */
 } RfRun;
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
@@ -345,6 +346,19 @@ double rf_run_dissipation(RfRun *run, const double *y);
 double rf_run_until(const RfRun *run, double log_t);
 /* The time to stop at, in the clock of the summed loss. */
 double rf_run_until_log_t(const RfRun *run);
+
+/* ---- observe.c
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+/* Someone watches: every neuron is followed for itself. */
+static inline bool rf_run_watched(const RfRun *run) { return run->recording && run->settings->observe; }
+/* The state at system.y. */
+RfStatus rf_observe(RfRun *run);
+/* Points inside the part `fraction` of the explicit step of length h just computed, before system.y moves;
+ * leaves the fields of the system anywhere. */
+RfStatus rf_observe_inside(RfRun *run, double h, double fraction);
+void rf_moment_free(RfFlowMoment *moment);
 
 /* ---- checkpoint.c
  * ----------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ void rf_run_free(RfRun *run) {
   rf_free(run->hits);
   rf_free(run->events);
   rf_free(run->trace);
+  rf_moment_free(&run->moment);
   memset(run, 0, sizeof *run);
 }
 
@@ -140,7 +141,7 @@ static RfStatus step_explicit(RfRun *run) {
     plane_speeds(run, run->Hd1, method->stage[12]);
     status = rf_events_find(run, h);
     if (status) return status;
-    bend = run->n_hits > 0 ? rf_local_bend(run, h) : INFINITY;
+    bend = run->n_hits > 0 && !rf_run_watched(run) ? rf_local_bend(run, h) : INFINITY;
     if (bend <= 1 || !isfinite(bend) || shorter == 6) break;
     h *= fmax(0.25, 0.8 / sqrt(bend)); /* fewer crossings, and less time for them to bend the margins */
   }
@@ -161,6 +162,8 @@ static RfStatus step_explicit(RfRun *run) {
   }
   double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {
+    status = rf_observe_inside(run, h, at);
+    if (status) return status;
     rf_explicit_at(method, system->y, at, size);
     book_time(system, at * h);
     run->step_taken = at * h;
@@ -175,6 +178,8 @@ static RfStatus step_explicit(RfRun *run) {
   bool stiff = rf_explicit_stiff(method, system, h);
   if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  status = rf_observe_inside(run, h, 1);
+  if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
   run->step_taken = h;

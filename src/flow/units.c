@@ -52,6 +52,22 @@ static void result_back(RfFlowResult *result, double s) {
   alignment_back(&result->alignment, result->d, s);
 }
 
+/* Someone who watches a flow on x sees it on x. */
+typedef struct Watcher {
+  const RfFlowSettings *settings;
+  double s;
+} Watcher;
+
+static void observe_back(void *observer, const RfFlowMoment *moment) {
+  const Watcher *watcher = observer;
+  RfFlowMoment seen = *moment;
+  double shift = log(watcher->s);
+  seen.log_t -= shift;
+  for (rf_index k = 0; k < seen.m; k++) seen.log_norms[k] -= shift / 2;
+  rf_la_scale(seen.fields, watcher->s, seen.m * seen.d);
+  watcher->settings->observe(watcher->settings->observer, &seen);
+}
+
 RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                      const RfFlowSettings *settings) {
   memset(result, 0, sizeof *result);
@@ -67,6 +83,8 @@ RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProbl
   inner.X = X;
   inner.log_scale += 0.5 * log(s);
   if (settings->until == RF_UNTIL_TIME) inside.until_value *= s;
+  Watcher watcher = {.settings = settings, .s = s};
+  if (settings->observe) inside.observe = observe_back, inside.observer = &watcher;
   status = rf_flow_run_scaled(context, result, &inner, &inside);
   if (status >= 0) result_back(result, s);
   rf_free(X);
