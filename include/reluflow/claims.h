@@ -53,7 +53,7 @@ typedef struct RfMisprint {
 /* A misprint put to the test by a claim. */
 typedef struct RfMisprintEvidence {
   const RfMisprint *misprint;
-  const char *what;                   /* what was compared */
+  const char *what;                    /* what was compared */
   double printed, corrected, observed; /* value by the printed form, by the corrected one, and as computed */
   bool printed_holds;
 } RfMisprintEvidence;

@@ -101,8 +101,8 @@ RfStatus rf_vss_01(RfClaimRun *run) {
   if (!status) status = rf_layers_gradient(run->context, gradient, NULL, &zero, x, &weight, 1);
   if (!status) rf_claim_true(run, "theta = 0 does not move", rf_la_norm(gradient, 3) == 0);
   rf_claim_misprint(run, "MP-VSS-02", "loss below which the data are separated (logistic, sum)", 1,
-                    rf_loss_value(RF_LOGISTIC, 0), rf_loss_value(RF_LOGISTIC, 0),
-                    rf_loss_value(RF_LOGISTIC, 0) >= 1);
+                    rf_loss_value(RF_LOSS_LOGISTIC, 0), rf_loss_value(RF_LOSS_LOGISTIC, 0),
+                    rf_loss_value(RF_LOSS_LOGISTIC, 0) >= 1);
   rf_layers_free(&zero);
   rf_claim_at_least(run, "share of runs that reached smoothed margin 800", (double)arrived / (double)tried,
                     0.5, 0);
