@@ -28,6 +28,20 @@ static double restlessness(const RfRun *run) {
   return worst;
 }
 
+/* Frozen second layer: a unit that still grows under vanishing weights goes like w + v ln tau. Does it stay
+ * on its side of every hyperplane then? */
+static bool keeps_sides(const RfRun *run, double waited) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index i = 0; i < n && !system->dead[u]; i++) {
+      double side = system->sigma[u * n + i], far = side * system->H[u * n + i];
+      double drift = side * waited * rf_la_dot(run->f + u * d, system->problem->X + i * d, d);
+      if (drift < 0 && -drift * 1e3 > far) return false; /* across before ln tau has grown by 1000 */
+    }
+  return true;
+}
+
 static rf_index mark_small(const RfRun *run, uint8_t *small) {
   const RfSystem *system = &run->system;
   rf_index count = 0;
@@ -121,7 +135,7 @@ RfStatus rf_fit_advance(RfRun *run) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
     run->stiff_count = 0;
-    run->h = fmin(run->h, 0.1);
+    run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
   }
   if (!status) status = rf_trace_step(run);
   return status ? status : rf_observe(run);
@@ -156,11 +170,13 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   RfSystem *system = &run->system;
   *over = false;
   if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
-  double falling = rf_run_dissipation(run, system->y), waited = fmax(1, system->tau - run->phase.tau_event);
+  double falling = rf_run_dissipation(run, system->y), waited = system->tau - run->phase.tau_event;
+  if (!run->problem->freeze_second) waited = fmax(1, waited);
   run->fresh = false;
   if (run->problem
           ->freeze_second) { /* its clock has no natural unit: only products with the time waited count */
-    if (waited < 100 || falling * waited > 1e-9 || restlessness(run) * waited > 1e-2) return RF_OK;
+    if (waited < 100 * rf_run_tau_unit(run) || falling * waited > 1e-9) return RF_OK;
+    if (restlessness(run) * waited > 1e-2 && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
     if (falling > 1e-13 && falling * waited > 1e-7) return RF_OK;
     if (restlessness(run) > 1e-6) return RF_OK;

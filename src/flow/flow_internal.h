@@ -35,8 +35,9 @@ bool rf_flow_parallel(const double *x, const double *other, rf_index d);
 /* A unit is one neuron, or several that move together. Its state: w (d), a with |w|^2+a^2 = 1, and rho = ln
  * of its norm; a balanced unit keeps a = +-1/sqrt(2). With g = sum_i p_i y_i s_i x_i (projected on the
  * hyperplanes it slides on) dw = a g - 2a(g.w) w,  da = (g.w)(1 - 2a^2),  drho = 2a(g.w) - mu. With a frozen
- * second layer the unit keeps a at its true size, |w| = 1 and rho = ln of the norm of w: dw = a e^-rho (g -
- * (g.w) w),  da = 0,  drho = a e^-rho (g.w) - mu. */
+ * second layer a is the true weight, e^rho w the true vector and rho one and the same gauge for all units, in
+ * which the longest w has length about 1: dw = a e^-rho g,  da = 0,  drho = -mu. These are no polar
+ * coordinates, so a unit may pass through w = 0. */
 typedef struct RfSlide {
   rf_index n_on; /* hyperplanes the unit slides on; 0 = none */
   rf_index *on;  /* their samples */
@@ -91,7 +92,10 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f);
 /* Factor e^{..} that multiplies a phi(w.x) in the output: e^{2 rho}, or e^{rho} with a frozen second layer.
  */
 double rf_system_amplitude(const RfSystem *system, double rho);
-/* Restores |(w,a)| = 1 (and a = +-1/sqrt 2 of the balanced) in y. */
+/* Frozen second layer: how fast the fastest unit moves in the gauge per unit of field, the natural unit of
+ * 1/tau. */
+double rf_system_gauge_rate(const RfSystem *system);
+/* Restores |(w,a)| = 1 (and a = +-1/sqrt 2 of the balanced) in y; with a frozen second layer the gauge. */
 void rf_system_normalise(RfSystem *system, double *y);
 /* Rebuilds slope and slide of a unit from sigma; marks it dead when leak = 0 and no sample is active. */
 RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
@@ -110,7 +114,7 @@ RfStatus rf_system_compress(RfSystem *system);
 RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 /* After unit_of changed. */
 void rf_system_count_members(RfSystem *system);
-/* w, a (joint norm 1; frozen second layer: true a, unit w) and rho of neuron k. */
+/* w, a (joint norm 1; frozen second layer: true a, w in the gauge) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
 
@@ -229,6 +233,8 @@ RfStatus rf_run_start(RfRun *run);
 RfStatus rf_run_step(RfRun *run);
 /* After units were changed from outside: forget what is known at y. */
 void rf_run_reset(RfRun *run);
+/* The natural unit of steps in tau: 1, except with a frozen second layer, whose clock has none. */
+double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
 /* ln(e^a + e^b). */
@@ -269,6 +275,7 @@ typedef struct RfPolish {
   rf_index n_groups, n_units;
   RfPolishGroup *groups;
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
+  double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */
   double *margins;    /* n, their minimum is 1 */

@@ -151,35 +151,35 @@ static void unit_block(const RfSystem *system, rf_index k, double *B, double *E)
   rf_index d = system->d, b = d + 2, units = system->units;
   const double *w = system->y + k * d, *g = system->g + k * d;
   double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
-  bool frozen = system->problem->freeze_second;
-  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d), rate = frozen ? a * exp(-rho) : a;
+  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d);
   memset(B, 0, (size_t)(b * b) * sizeof(double));
   memset(E, 0, (size_t)(b * d) * sizeof(double));
+  for (rf_index i = 0; i < d && system->problem->freeze_second; i++) {
+    E[i * d + i] = a * exp(-rho);
+    B[i * b + d + 1] = -a * exp(-rho) * g[i];
+  }
+  if (system->problem->freeze_second) return;
   for (rf_index i = 0; i < d; i++) {
     for (rf_index j = 0; j < d; j++) {
-      if (frozen || system->balanced[k]) {
-        B[i * b + j] = -rate * (w[i] * g[j] / ww - 2 * gw * w[i] * w[j] / (ww * ww));
-        E[i * d + j] = -rate * w[i] * w[j] / ww;
+      if (system->balanced[k]) {
+        B[i * b + j] = -a * (w[i] * g[j] / ww - 2 * gw * w[i] * w[j] / (ww * ww));
+        E[i * d + j] = -a * w[i] * w[j] / ww;
       } else {
         B[i * b + j] = -2 * a * w[i] * g[j];
         E[i * d + j] = -2 * a * w[i] * w[j];
       }
     }
-    B[i * b + i] -= frozen || system->balanced[k] ? rate * gw / ww : 2 * a * gw;
-    E[i * d + i] += rate;
-    double growth = frozen ? rate : 2 * a;
-    B[(d + 1) * b + i] = growth * g[i];
-    E[(d + 1) * d + i] = growth * w[i];
-    if (frozen) {
-      B[i * b + d + 1] = -rate * (g[i] - gw / ww * w[i]);
-    } else if (!system->balanced[k]) {
+    B[i * b + i] -= system->balanced[k] ? a * gw / ww : 2 * a * gw;
+    E[i * d + i] += a;
+    B[(d + 1) * b + i] = 2 * a * g[i];
+    E[(d + 1) * d + i] = 2 * a * w[i];
+    if (!system->balanced[k]) {
       B[i * b + d] = g[i] - 2 * gw * w[i];
       B[d * b + i] = (1 - 2 * a * a) * g[i];
       E[d * d + i] = (1 - 2 * a * a) * w[i];
     }
   }
-  if (frozen) B[(d + 1) * b + d + 1] = -rate * gw;
-  if (!frozen && !system->balanced[k]) {
+  if (!system->balanced[k]) {
     B[d * b + d] = -4 * a * gw;
     B[(d + 1) * b + d] = 2 * gw;
   }
@@ -231,8 +231,9 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   rf_system_rhs(system, system->y, f);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
   method->rank = 0;
+  double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
   for (rf_index i = 0; i < system->n; i++)
-    if (system->p[i] > 1e-12) method->carrier[method->rank++] = i;
+    if (system->p[i] > least) method->carrier[method->rank++] = i;
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;

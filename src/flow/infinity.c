@@ -25,7 +25,12 @@ static double growth_rate(RfRun *run) {
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u]) continue;
     double size = exp(2 * (rho[u] - top));
-    sum += size, weighted += size * (speed[u] + system->mu);
+    if (run->problem->freeze_second) {
+      const double *w = system->y + u * d;
+      sum += size * rf_la_dot(w, w, d), weighted += size * rf_la_dot(w, run->f + u * d, d);
+    } else {
+      sum += size, weighted += size * (speed[u] + system->mu);
+    }
   }
   return weighted / sum;
 }
@@ -151,7 +156,7 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
     status = rf_system_compress(&run->system);
     if (!status) status = rf_run_resize(run);
     run->implicit = run->at_infinity = true;
-    run->h = fmin(run->h, 0.1);
+    run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
     run->phase = (RfPhase){.part = 2, .last = INFINITY};
   }
   if (!status && run->phase.part == 2) {

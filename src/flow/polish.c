@@ -24,7 +24,8 @@ void rf_polish_free(RfPolish *polish) {
 
 static double unit_size(const RfSystem *system, rf_index u, double top) {
   double rho = system->y[system->units * (system->d + 1) + u];
-  return exp(2 * (rho - top));
+  const double *w = system->y + u * system->d;
+  return exp(2 * (rho - top)) * (system->problem->freeze_second ? rf_la_dot(w, w, system->d) : 1);
 }
 
 static double largest_rho(const RfSystem *system) {
@@ -69,11 +70,24 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
     polish->groups[g].share += size, total += size;
     polish->groups[g].weight += a * a;
   }
+  double heaviest = 0;
   for (rf_index g = 0; g < polish->n_groups; g++) {
     polish->groups[g].share /= total;
     polish->groups[g].weight = system->problem->freeze_second ? sqrt(polish->groups[g].weight) : 1;
+    heaviest = fmax(heaviest, polish->groups[g].weight);
   }
+  polish->heaviest = polish->n_groups > 0 ? heaviest : 1;
+  for (rf_index g = 0; g < polish->n_groups; g++) polish->groups[g].weight /= polish->heaviest;
   return RF_OK;
+}
+
+/* Back from weights relative to the heaviest group, with which the problem was solved, to the true ones. */
+static void true_weights(RfPolish *polish, rf_index n, rf_index d) {
+  double heaviest = polish->heaviest;
+  if (heaviest == 1) return;
+  for (rf_index g = 0; g < polish->n_groups; g++) polish->groups[g].weight *= heaviest;
+  rf_la_scale(polish->beta, 1 / heaviest, polish->n_groups * d);
+  for (rf_index i = 0; i < n; i++) polish->lambda[i] = polish->lambda[i] / heaviest / heaviest;
 }
 
 /* Removes group g; its units belong to no group. */
@@ -449,6 +463,7 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     drop_group(polish, g, d);
   }
   if (status) return status;
+  true_weights(polish, system->n, d);
   polish->objective = 0;
   for (rf_index g = 0; g < polish->n_groups; g++) {
     double length = rf_la_norm(polish->beta + g * d, d);

@@ -110,10 +110,17 @@ static void book_time(RfSystem *system, double h) {
   system->kappa += system->mu * h;
 }
 
-static double next_step(double h, double error, double order, double shrink, double grow) {
+double rf_run_tau_unit(const RfRun *run) {
+  if (!run->problem->freeze_second) return 1;
+  double rate = rf_system_gauge_rate(&run->system);
+  return rate > 1e-280 ? 1 / rate : 1e280;
+}
+
+static double next_step(const RfRun *run, double h, double error, double order, double shrink, double grow) {
   double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
-  return fmin(1e12,
-              h * fmin(grow, fmax(shrink, factor))); /* at rest the error is zero and h would overflow */
+  double longest = 1e12 * rf_run_tau_unit(run); /* at rest the error is zero and h would overflow */
+  if (run->problem->freeze_second) longest = fmax(longest, fmin(run->system.tau, 1e290)); /* w ~ ln tau */
+  return fmin(longest, h * fmin(grow, fmax(shrink, factor)));
 }
 
 double rf_run_log_add(double a, double b) { return log_add(a, b); }
@@ -133,8 +140,8 @@ static RfStatus step_explicit(RfRun *run) {
     for (;;) {
       error = rf_explicit_try(method, system, h, run->tol);
       if (error <= 1) break;
-      h = next_step(h, error, 8, 0.2, 1);
-      if (!(h > 1e-16)) return no_step(run);
+      h = next_step(run, h, error, 8, 0.2, 1);
+      if (!(h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
     }
     rf_explicit_end(method, system);
     memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
@@ -157,7 +164,7 @@ static RfStatus step_explicit(RfRun *run) {
     run->since_event = 0;
     run->stuck = 0;
     run->fresh = false;
-    run->h = next_step(h, error, 8, 0.333, 6);
+    run->h = next_step(run, h, error, 8, 0.333, 6);
     return RF_OK;
   }
   double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
@@ -167,7 +174,7 @@ static RfStatus step_explicit(RfRun *run) {
     rf_explicit_at(method, system->y, at, size);
     book_time(system, at * h);
     run->step_taken = at * h;
-    run->stuck = at * h > 1e-13 ? 0 : run->stuck + 1;
+    run->stuck = at * h > 1e-13 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
     run->fresh = false;
     run->since_event = 0;
     run->stiff_count = 0;
@@ -184,9 +191,9 @@ static RfStatus step_explicit(RfRun *run) {
   book_time(system, h);
   run->step_taken = h;
   run->stuck = 0;
-  run->h = next_step(h, error, 8, 0.333, 6);
+  run->h = next_step(run, h, error, 8, 0.333, 6);
   run->since_event++;
-  if (run->since_event % 32 == 0) {
+  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
     rf_system_normalise(system, system->y);
     run->fresh = false;
     return RF_OK;
@@ -308,10 +315,10 @@ static RfStatus step_implicit(RfRun *run) {
     status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
     if (status) return status;
     if (error <= 1) break;
-    h = next_step(h, error, 4, 0.2, 1);
-    if (!(h > 1e-19)) return no_step(run);
+    h = next_step(run, h, error, 4, 0.2, 1);
+    if (!(h > 1e-19 * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(h, error, 4, 0.333, 6);
+  run->h = next_step(run, h, error, 4, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
   plane_speeds(run, run->Hd1, run->f);
   status = rf_events_find(run, h);
@@ -341,7 +348,7 @@ static RfStatus step_implicit(RfRun *run) {
   run->repeats = run->since_event < 4 ? run->repeats + (again ? 4 : 1) : 0;
   run->last_unit = run->hits[0].unit, run->last_sample = run->hits[0].sample;
   run->since_event = 0;
-  run->stuck = h > 1e-15 ? 0 : run->stuck + 1;
+  run->stuck = h > 1e-15 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
   run->step_events++;
   return rf_events_apply(run);
 }

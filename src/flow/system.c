@@ -112,9 +112,8 @@ static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double
   for (rf_index j = 0; j < d; j++) gw += g[j] * w[j], ww += w[j] * w[j];
   double along, growth;
   if (system->problem->freeze_second) {
-    double rate = a * exp(-rho);
-    along = gw / ww, growth = rate * gw, a = rate;
-    *fa = 0;
+    a *= exp(-rho);
+    along = growth = *fa = 0;
   } else if (system->balanced[k]) {
     along = gw / ww, growth = 2 * a * gw;
     *fa = 0;
@@ -142,6 +141,27 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
 }
 
+/* All rho equal, the longest w of length 1. */
+static void restore_gauge(const RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units;
+  double *rho = y + units * (d + 1), top = -INFINITY;
+  for (rf_index k = 0; k < units; k++)
+    if (!system->dead[k]) top = fmax(top, rho[k] + log(rf_la_norm(y + k * d, d)));
+  for (rf_index k = 0; k < units && isfinite(top); k++) {
+    if (rho[k] != top) rf_la_scale(y + k * d, exp(rho[k] - top), d);
+    rho[k] = top;
+  }
+}
+
+double rf_system_gauge_rate(const RfSystem *system) {
+  rf_index d = system->d, units = system->units;
+  double rate = 0;
+  for (rf_index k = 0; k < units; k++)
+    if (!system->dead[k])
+      rate = fmax(rate, fabs(system->y[units * d + k]) * exp(-system->y[units * (d + 1) + k]));
+  return rate;
+}
+
 void rf_system_normalise(RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units;
   double *a = y + units * d, *rho = a + units;
@@ -151,9 +171,8 @@ void rf_system_normalise(RfSystem *system, double *y) {
       project(&system->slide[k], w, d);
       norm = rf_la_norm(w, d);
     }
-    if (system->problem->freeze_second) {
-      if (norm > 0) rf_la_scale(w, 1 / norm, d);
-    } else if (system->balanced[k]) {
+    if (system->problem->freeze_second) continue;
+    if (system->balanced[k]) {
       if (norm > 0) rf_la_scale(w, sqrt(0.5) / norm, d);
       a[k] = copysign(sqrt(0.5), a[k]);
     } else {
@@ -165,6 +184,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
       }
     }
   }
+  if (system->problem->freeze_second) restore_gauge(system, y);
 }
 
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {

@@ -82,10 +82,7 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   for (rf_index j = 0; j < d; j++) w[j] = system->flip[k] * v[j];
   a *= system->flip[k];
   system->balanced[u] = !problem->freeze_second && fabs(a * a - w_norm * w_norm) < 1e-12 * a * a;
-  if (problem->freeze_second) {
-    a *= exp(rho); /* the true second-layer weight */
-    rho += log(w_norm);
-  }
+  if (problem->freeze_second) a *= exp(rho); /* the true second-layer weight */
   system->y[system->units * d + u] = a;
   system->y[system->units * (d + 1) + u] = rho;
   system->conserved[2 * k] = a * a - w_norm * w_norm;
@@ -100,7 +97,8 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
 static bool zero_neuron(const RfFlowProblem *problem, rf_index k) {
   const double *v = problem->start->directions + k * (problem->d + 1);
   if (!(problem->start->log_norms[k] > -INFINITY)) return true;
-  if (problem->freeze_second) return v[problem->d] == 0 || rf_la_norm(v, problem->d) == 0;
+  if (problem->freeze_second)
+    return v[problem->d] == 0 || (problem->leak == 0 && rf_la_norm(v, problem->d) == 0);
   return rf_la_norm(v, problem->d) == 0 && v[problem->d] == 0;
 }
 
