@@ -9,7 +9,7 @@
 #include "reluflow/flow.h"
 #include "reluflow/net.h"
 
-enum { RF_LLWA_D = 8 }; /* largest dimension of a data set here */
+enum { RF_LLWA_D = 8, RF_LLWA_ROWS = 24 }; /* largest dimension and number of samples of a data set here */
 
 typedef struct RfLlwaSet {
   RfDataset data; /* divided by `scale` */
@@ -47,6 +47,15 @@ RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const R
 /* The flow's limit at t = infinity. *converged is false where it has none; free the result then, too. */
 RfStatus rf_llwa_limit(RfClaimRun *run, RfFlowResult *flow, bool *converged, const RfLlwaSet *set,
                        const RfNet *start, double log_scale);
+
+/* The one-neuron solution of sign `side` (+1 or -1) and what nets of the other sign reach on its support. */
+typedef struct RfLlwaOneSided {
+  double w[RF_LLWA_D], margin; /* wL+ and gL+ (wL-, gL-) */
+  rf_index support;            /* samples where it is attained */
+  double sup,
+      inf; /* largest normalised margin of nets with side a_k <= 0 there, and the dual bound; 0 = none */
+} RfLlwaOneSided;
+RfStatus rf_llwa_one_sided(RfClaimRun *run, RfLlwaOneSided *out, const RfLlwaSet *set, int side);
 
 RfStatus rf_llwa_01(RfClaimRun *run);
 RfStatus rf_llwa_02(RfClaimRun *run);

@@ -18,7 +18,8 @@ RfStatus rf_llwa_load(RfClaimRun *run, RfLlwaSet *set, const char *spec, double 
   RfStatus status = rf_data_generate(run->context, &set->data, spec);
   if (status) return status;
   set->X = set->data.X, set->y = set->data.y, set->n = set->data.n, set->d = set->data.d, set->leak = leak;
-  if (set->d > RF_LLWA_D) status = rf_fail(run->context, RF_ERR_INTERNAL, "%s: too many columns", spec);
+  if (set->d > RF_LLWA_D || set->n > RF_LLWA_ROWS)
+    status = rf_fail(run->context, RF_ERR_INTERNAL, "%s: larger than expected", spec);
   for (rf_index i = 0; i < set->n && divide == 0; i++)
     set->scale = fmax(set->scale, rf_la_norm(set->X + i * set->d, set->d));
   if (divide != 0) set->scale = divide;

@@ -10,7 +10,7 @@
 #include "reluflow/la.h"
 #include "reluflow/train.h"
 
-enum { most = 50, rows = 24 }; /* neurons and samples of the points below */
+enum { most = 50, rows = RF_LLWA_ROWS }; /* neurons and samples of the points below */
 
 typedef struct Point {
   double W[most * RF_LLWA_D], a[most];
