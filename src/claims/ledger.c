@@ -9,16 +9,18 @@
 #include "reluflow/report.h"
 
 static const char style[] =
-    "<style>main{max-width:72rem}.card,.claim{background:var(--card);border-radius:8px;padding:.8rem 1rem;"
+    "<style>:root{--warn:#855f00}@media(prefers-color-scheme:dark){:root{--warn:#dfb14b}}main{max-width:"
+    "72rem}.card,.claim{background:var(--card);border-radius:8px;padding:.8rem 1rem;"
     "margin:.7rem 0;border-left:5px solid var(--line)}.card{border-color:var(--bad)}"
     ".card h3{margin:.1rem 0 .3rem;font-size:1.05rem}.claim.fail{border-color:var(--bad)}"
-    ".claim.pass{border-color:var(--good)}.claim.misprint{border-color:#b58900}"
+    ".claim.pass{border-color:var(--good)}.claim.misprint{border-color:var(--warn)}"
     ".claim{display:grid;grid-template-columns:minmax(0,9rem) minmax(0,1fr) minmax(0,19rem);gap:.2rem 1.2rem}"
     ".claim p{margin:.15rem 0}.id{font-weight:700;color:var(--ink);text-decoration:none}"
     ".tag{display:inline-block;font-size:.78rem;border-radius:4px;padding:0 .45rem;margin:.15rem .3rem "
     ".15rem "
     "0;border:1px solid var(--line);color:var(--soft)}.tag.pass{color:var(--good);border-color:var(--good)}"
-    ".tag.fail{color:var(--bad);border-color:var(--bad)}.tag.misprint{color:#b58900;border-color:#b58900}"
+    ".tag.fail{color:var(--bad);border-color:var(--bad)}.tag.misprint{color:var(--warn);border-color:var(--"
+    "warn)}"
     ".title{font-weight:600}.small{font-size:.85rem;color:var(--soft)}.claim,.card,.mp{overflow-wrap:"
     "anywhere}"
     ".numbers{display:grid;grid-template-columns:auto 1fr;gap:0 .8rem;margin:0;font-size:.88rem;"
@@ -32,8 +34,8 @@ static const char style[] =
     ".filters label{font-size:.9rem}[hidden]{display:none!important}"
     ".mp{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr) minmax(0,1fr);gap:.2rem 1.2rem;"
     "border-bottom:1px solid var(--line);padding:.5rem 0}.mp p{margin:.1rem 0}"
-    "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}"
-    "figure svg{min-width:0;width:100%}}</style>\n";
+    "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}}"
+    "</style>\n";
 
 static const char script[] =
     "<script>\n"
@@ -172,7 +174,7 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
     rf_text_add(page, "</dl>");
     add_bar(page, r);
     element(page, "<p class=\"small\">", r->compared, "");
-    rf_text_addf(page, " (of %lld comparison%s, %.2g s)</p>", (long long)r->checks, r->checks == 1 ? "" : "s",
+    rf_text_addf(page, " (%lld comparison%s, %.2g s)</p>", (long long)r->checks, r->checks == 1 ? "" : "s",
                  r->seconds);
   }
   rf_text_add(page, "</div>\n</article>\n");
@@ -203,7 +205,7 @@ static void count_verdicts(rf_index *counts, rf_index *misprints, const RfClaimR
 static void summary(RfText *page, const RfClaimResult *results, rf_index count) {
   RfTable table;
   rf_html_section(page, "Papers");
-  rf_table_init(&table, "lrrrrr", "paper|claims|pass|fail|skipped|printed form fails");
+  rf_table_init(&table, "lrrrrr", "paper|claims|pass|fail|skipped|misprinted");
   for (rf_index from = 0, to; from < count; from = to) {
     rf_index counts[3], misprints;
     to = paper_end(results, count, from);

@@ -6,6 +6,8 @@
 #include "claims_internal.h"
 
 RfStatus rf_vss_01(RfClaimRun *run);
+/* The part of VSS-01 about the loss at the start. */
+RfStatus rf_vss_01_threshold(RfClaimRun *run);
 RfStatus rf_vss_03(RfClaimRun *run);
 RfStatus rf_vss_10(RfClaimRun *run);
 RfStatus rf_vss_12(RfClaimRun *run);

@@ -112,7 +112,7 @@ RfStatus rf_vss_01(RfClaimRun *run) {
       "fully connected linear nets, elsewhere the size of the residual. Printed threshold 1 for the "
       "logistic loss admits theta = 0 (MP-VSS-02); ln 2 is right",
       (long long)arrived, (long long)tried);
-  return status;
+  return status ? status : rf_vss_01_threshold(run);
 }
 
 /* ---- VSS-03: Lemmas C.3, C.4 --------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ static const char style_sheet[] =
     "--good:#4cc9a0;--bad:#f0935a;--accent:#56B4E9}}"
     "body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,'Segoe "
     "UI',sans-serif}"
-    "main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}"
+    "a{color:var(--accent)}main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}"
     "h1{font-size:1.6rem;line-height:1.2;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.2rem 0 "
     ".6rem;padding-top:.6rem;"
     "border-top:1px solid var(--line)}p{margin:.5rem 0}.sub{color:var(--soft);overflow-wrap:anywhere}"
