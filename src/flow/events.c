@@ -311,7 +311,7 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   rf_index n = system->n, d = system->d;
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
-  memcpy(ahead, system->g + k * d, (size_t)d * sizeof(double));
+  memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
   rf_system_project(system, k, ahead);
   double speed = rf_la_norm(ahead, d);
   if (!(speed > 0)) return RF_OK;

@@ -58,6 +58,12 @@ typedef struct RfSystem {
   uint8_t *balanced; /* per unit */
   uint8_t *dead;     /* per unit: moves no more (removed from the arrays now and then) */
   RfSlide *slide;    /* per unit */
+  /* classes.c: units of one pattern */
+  rf_index classes;
+  bool classes_known;          /* the four arrays belong to the patterns as they are */
+  uint64_t *hash;              /* per unit, of its pattern */
+  rf_index *class_of, *leader; /* per unit: its class; per class: its first unit */
+  rf_index *table;             /* scratch */
   /* neurons */
   rf_index *unit_of; /* m: unit, or -1 when it rests */
   rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
@@ -71,7 +77,9 @@ typedef struct RfSystem {
   double log_S_step;
   double mu, kappa; /* drift taken from every rho, and its integral */
   /* work, valid after an evaluation */
-  double *H, *M, *g;             /* units x n: w.x ; units x n ; units x d */
+  double *H, *M, *g;             /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
+  double *V;                     /* classes x d: sum of a w e^{2 rho} over the class */
+  bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
   double log_S, q_least;         /* ln S, smallest margin */
@@ -85,8 +93,17 @@ static inline double *rf_system_a(const RfSystem *system, double *y) { return y 
 static inline double *rf_system_rho(const RfSystem *system, double *y) {
   return y + system->units * (system->d + 1);
 }
-/* Margins, weights and fields at y: fills H, q, p, c, log_S, g. */
+/* Margins, weights and fields at y: fills q, p, c, log_S, g. */
 void rf_system_fields(RfSystem *system, const double *y);
+/* H at the y of the last rf_system_fields. */
+void rf_system_planes(RfSystem *system, const double *y);
+/* Field of a unit: that of its class. */
+static inline double *rf_system_g(const RfSystem *system, rf_index unit) {
+  return system->g + system->class_of[unit] * system->d;
+}
+/* Sorts the units into classes; called by rf_system_fields after patterns have changed. */
+void rf_system_classes(RfSystem *system);
+uint64_t rf_pattern_hash(const int8_t *sigma, rf_index n);
 /* f = dy/dtau at y. */
 void rf_system_rhs(RfSystem *system, const double *y, double *f);
 /* Factor e^{..} that multiplies a phi(w.x) in the output: e^{2 rho}, or e^{rho} with a frozen second layer.

@@ -149,7 +149,7 @@ static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index 
 /* B = df/dy at fixed c, and E = df/dg (b rows of d), of one unit. */
 static void unit_block(const RfSystem *system, rf_index k, double *B, double *E) {
   rf_index d = system->d, b = d + 2, units = system->units;
-  const double *w = system->y + k * d, *g = system->g + k * d;
+  const double *w = system->y + k * d, *g = rf_system_g(system, k);
   double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
   double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d);
   memset(B, 0, (size_t)(b * b) * sizeof(double));
@@ -229,6 +229,7 @@ static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean
 RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   rf_index d = system->d, b = d + 2, units = system->units;
   rf_system_rhs(system, system->y, f);
+  rf_system_planes(system, system->y);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
   method->rank = 0;
   double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */

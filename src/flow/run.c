@@ -82,6 +82,7 @@ static RfStatus look_around(RfRun *run) {
     status = rf_implicit_prepare(run->implicit_method, system, run->f);
   else
     rf_system_rhs(system, system->y, run->f);
+  rf_system_planes(system, system->y);
   memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
   plane_speeds(run, run->Hd0, run->f);
   memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
@@ -145,6 +146,7 @@ static RfStatus step_explicit(RfRun *run) {
     }
     rf_explicit_end(method, system);
     memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
+    rf_system_planes(system, run->y_end);
     plane_speeds(run, run->Hd1, method->stage[12]);
     status = rf_events_find(run, h);
     if (status) return status;
@@ -203,6 +205,7 @@ static RfStatus step_explicit(RfRun *run) {
   memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
   run->f[size - 1] = 1; /* its unit changed with log_S_step */
   memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
+  rf_system_planes(system, system->y);
   memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
   memcpy(run->Hd0, run->Hd1, (size_t)(system->units * system->n) * sizeof(double));
   return RF_OK;
@@ -265,6 +268,7 @@ static RfStatus shorten(RfRun *run, double *h) {
     status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
+    rf_system_planes(system, run->y_end);
     plane_speeds(run, run->Hd1, run->f);
     status = rf_events_find(run, middle);
     if (status) return status;
@@ -277,6 +281,7 @@ static RfStatus shorten(RfRun *run, double *h) {
   status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, tolerance(run));
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
+  rf_system_planes(system, run->y_end);
   plane_speeds(run, run->Hd1, run->f);
   return rf_events_find(run, high);
 }
@@ -320,6 +325,7 @@ static RfStatus step_implicit(RfRun *run) {
   }
   run->h = next_step(run, h, error, 4, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
+  rf_system_planes(system, run->y_end);
   plane_speeds(run, run->Hd1, run->f);
   status = rf_events_find(run, h);
   if (!status && run->n_hits > 0) status = shorten(run, &h);

@@ -28,16 +28,46 @@ static void preactivations(const RfSystem *system, double *H, const double *W) {
     }
 }
 
-static void margins(RfSystem *system, const double *y) {
+/* q = sum over units of a e^{2 rho} s (w.x). */
+static void unit_outputs(RfSystem *system, const double *y) {
   rf_index n = system->n, units = system->units;
   const double *a = y + units * system->d, *rho = a + units;
-  for (rf_index i = 0; i < n; i++) system->q[i] = 0;
+  preactivations(system, system->H, y);
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]);
     if (factor == 0 || system->dead[k]) continue;
     const double *h = system->H + k * n, *s = system->slope + k * n;
     for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
   }
+}
+
+/* The same by classes: q = sum over classes of s (V.x). */
+static void class_outputs(RfSystem *system, const double *y) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  const double *a = y + units * d, *rho = a + units;
+  memset(system->V, 0, (size_t)(system->classes * d) * sizeof(double));
+  for (rf_index k = 0; k < units; k++) {
+    double factor = a[k] * rf_system_amplitude(system, rho[k]), *v = system->V + system->class_of[k] * d;
+    const double *w = y + k * d;
+    if (factor == 0 || system->dead[k]) continue;
+    for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
+  }
+  rf_la_product_nt(system->M, system->V, system->problem->X, system->classes, n, d);
+  for (rf_index k = 0; k < system->classes; k++) {
+    const double *h = system->M + k * n, *s = system->slope + system->leader[k] * n;
+    if (system->dead[system->leader[k]]) continue;
+    for (rf_index i = 0; i < n; i++) system->q[i] += s[i] * h[i];
+  }
+}
+
+static void margins(RfSystem *system, const double *y) {
+  rf_index n = system->n;
+  for (rf_index i = 0; i < n; i++) system->q[i] = 0;
+  system->planes_known = system->classes == system->units;
+  if (system->planes_known)
+    unit_outputs(system, y);
+  else
+    class_outputs(system, y);
   system->q_least = INFINITY;
   for (rf_index i = 0; i < n; i++) {
     system->q[i] *= system->problem->y[i];
@@ -76,36 +106,44 @@ void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
   if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
 }
 
-static void unit_fields(RfSystem *system) {
-  rf_index n = system->n, d = system->d, units = system->units;
+static void class_fields(RfSystem *system) {
+  rf_index n = system->n, d = system->d, classes = system->classes;
   const double *X = system->problem->X;
-  if (units * n * d > 4000) {
-    for (rf_index k = 0; k < units; k++)
-      for (rf_index i = 0; i < n; i++) system->M[k * n + i] = system->slope[k * n + i] * system->c[i];
-    rf_la_product_nn(system->g, system->M, X, units, d, n);
+  if (classes * n * d > 4000) {
+    for (rf_index k = 0; k < classes; k++) {
+      const double *slope = system->slope + system->leader[k] * n;
+      for (rf_index i = 0; i < n; i++) system->M[k * n + i] = slope[i] * system->c[i];
+    }
+    rf_la_product_nn(system->g, system->M, X, classes, d, n);
     return;
   }
-  for (rf_index k = 0; k < units; k++) {
+  for (rf_index k = 0; k < classes; k++) {
     double *g = system->g + k * d;
+    const double *slope = system->slope + system->leader[k] * n;
     for (rf_index j = 0; j < d; j++) g[j] = 0;
     for (rf_index i = 0; i < n; i++) {
-      double factor = system->slope[k * n + i] * system->c[i];
+      double factor = slope[i] * system->c[i];
       for (rf_index j = 0; j < d; j++) g[j] += factor * X[i * d + j];
     }
   }
 }
 
+void rf_system_planes(RfSystem *system, const double *y) {
+  if (!system->planes_known) preactivations(system, system->H, y);
+  system->planes_known = true;
+}
+
 void rf_system_fields(RfSystem *system, const double *y) {
-  preactivations(system, system->H, y);
+  if (!system->classes_known) rf_system_classes(system);
   margins(system, y);
   weights(system);
-  unit_fields(system);
+  class_fields(system);
   system->evaluations++;
 }
 
 static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f) {
   rf_index d = system->d, units = system->units;
-  const double *w = y + k * d, *g = system->g + k * d;
+  const double *w = y + k * d, *g = rf_system_g(system, k);
   double a = y[units * d + k], rho = y[units * (d + 1) + k];
   double *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
   double gw = 0, ww = 0;
@@ -128,6 +166,10 @@ static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double
 void rf_system_rhs(RfSystem *system, const double *y, double *f) {
   rf_index d = system->d, units = system->units;
   rf_system_fields(system, y);
+  for (rf_index c = 0; c < system->classes; c++) {
+    const RfSlide *slide = &system->slide[system->leader[c]];
+    if (slide->n_on > 0) project(slide, system->g + c * d, d);
+  }
   for (rf_index k = 0; k < units; k++) {
     if (system->dead[k]) {
       memset(f + k * d, 0, (size_t)d * sizeof(double));
@@ -135,7 +177,6 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
       f[units * (d + 1) + k] = -system->mu;
       continue;
     }
-    if (system->slide[k].n_on > 0) project(&system->slide[k], system->g + k * d, d);
     unit_rhs(system, k, y, f);
   }
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));

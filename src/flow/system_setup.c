@@ -23,6 +23,9 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->is_dead);
   rf_free(system->flip);
   rf_free(system->conserved);
+  rf_free(system->hash);
+  rf_free(system->class_of);
+  rf_free(system->V);
   rf_free(system->H);
   rf_free(system->M);
   rf_free(system->g);
@@ -55,15 +58,21 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->is_dead = RF_NEW(uint8_t, m);
   system->flip = RF_NEW(int8_t, m);
   system->conserved = RF_NEW(double, 2 * m);
+  system->hash = RF_NEW(uint64_t, m);
+  system->class_of = RF_NEW(rf_index, 6 * m);
+  system->V = RF_NEW(double, m *d);
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
   system->q = RF_NEW(double, 5 * n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
-      !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q)
+      !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
+      !system->hash || !system->class_of || !system->V)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
+  system->leader = system->class_of + m;
+  system->table = system->leader + m; /* 4 m: a power of two that is at least 2 m */
   system->p = system->q + n;
   system->c = system->p + n;
   system->curvature = system->c + n;
@@ -218,12 +227,15 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
     slope[i] = sigma[i] > 0 ? 1 : sigma[i] < 0 ? leak : 0;
   }
   system->dead[unit] = leak == 0 && positive == 0;
+  system->hash[unit] = rf_pattern_hash(sigma, n);
+  system->classes_known = false;
   if (system->dead[unit]) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
   }
   RfStatus status = build_slide(system, unit, zeros > 0 ? n : 0);
   if (!status && zeros > 0 && absorb_dependent(system, unit) > 0) status = build_slide(system, unit, n);
+  system->hash[unit] = rf_pattern_hash(sigma, n);
   return status;
 }
 
@@ -267,6 +279,7 @@ RfStatus rf_system_compress(RfSystem *system) {
     memcpy(system->sigma + to * n, system->sigma + u * n, (size_t)n);
     memcpy(system->slope + to * n, system->slope + u * n, (size_t)n * sizeof(double));
     system->balanced[to] = system->balanced[u];
+    system->hash[to] = system->hash[u];
     system->slide[to] = system->slide[u];
     memset(&system->slide[u], 0, sizeof system->slide[u]);
   }
@@ -279,6 +292,7 @@ RfStatus rf_system_compress(RfSystem *system) {
     if (system->unit_of[k] >= 0) system->unit_of[k] = moved[system->unit_of[k]];
   for (rf_index u = 0; u < old; u++) system->dead[u] = 0;
   system->units = kept;
+  system->classes_known = false;
   rf_system_count_members(system);
   system->y[kept * (d + 2)] = 0;
   rf_free(moved);

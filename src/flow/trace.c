@@ -22,7 +22,7 @@ double rf_run_dissipation(RfRun *run, const double *y) {
   rf_system_rhs(system, y, run->f); /* projects the fields of sliding units */
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u]) continue;
-    const double *w = y + u * d, *g = system->g + u * d;
+    const double *w = y + u * d, *g = rf_system_g(system, u);
     double a = y[units * d + u], rho = y[units * (d + 1) + u];
     double gw = rf_la_dot(g, w, d), gg = rf_la_dot(g, g, d);
     sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
@@ -129,6 +129,7 @@ RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row) {
   row->log_t = system->log_t + shift;
   row->log_loss = log_loss - shift;
   row->log_norm = top + 0.5 * log(norm2);
+  rf_system_planes(system, system->y);
   row->margin = relative_margin(run, top) / norm2;
   row->smoothed_margin = rf_loss_inverse_log(run->problem->loss, log_loss) * exp(-2 * row->log_norm);
   row->stable_rank = frobenius / spectral_square(W, size, m, d, v, next);
