@@ -3,7 +3,25 @@
 #define RF_CLAIMS_MMV_H
 
 #include "claims_internal.h"
+#include "reluflow/theory.h"
 
+/* The constants of the paper for a dataset; pairs receives what they stand on. */
+RfStatus rf_mmv_bounds(RfContext *context, RfAlignmentBounds *bounds, RfPairFacts *pairs,
+                       const RfDataset *data, RfLoss loss);
+
+RfStatus rf_mmv_01(RfClaimRun *run);
+RfStatus rf_mmv_02(RfClaimRun *run);
+RfStatus rf_mmv_03(RfClaimRun *run);
+RfStatus rf_mmv_04(RfClaimRun *run);
+RfStatus rf_mmv_05(RfClaimRun *run);
+RfStatus rf_mmv_09(RfClaimRun *run);
+RfStatus rf_mmv_12(RfClaimRun *run);
+RfStatus rf_mmv_14(RfClaimRun *run);
+RfStatus rf_mmv_22(RfClaimRun *run);
+RfStatus rf_mmv_23(RfClaimRun *run);
+RfStatus rf_mmv_24(RfClaimRun *run);
+RfStatus rf_mmv_25(RfClaimRun *run);
+RfStatus rf_mmv_26(RfClaimRun *run);
 RfStatus rf_mmv_27(RfClaimRun *run);
 RfStatus rf_mmv_28(RfClaimRun *run);
 RfStatus rf_mmv_29(RfClaimRun *run);

@@ -62,3 +62,10 @@ void rf_claim_off_span(double *v, const RfDataset *data, const char *sector) {
   }
   remove_parts(v, basis, size, d);
 }
+
+double rf_claim_slope(const double *x, const double *y, rf_index count) {
+  double mx = 0, my = 0, xx = 0, xy = 0;
+  for (rf_index i = 0; i < count; i++) mx += x[i] / (double)count, my += y[i] / (double)count;
+  for (rf_index i = 0; i < count; i++) xx += (x[i] - mx) * (x[i] - mx), xy += (x[i] - mx) * (y[i] - my);
+  return xy / xx;
+}

@@ -17,5 +17,7 @@ bool rf_claim_in_cone(const double *w, const RfDataset *data, int side);
 void rf_claim_random_conic(double *out, const RfDataset *data, RfRandom *random);
 /* Removes from v its part in the span of the samples whose sector is '0'. */
 void rf_claim_off_span(double *v, const RfDataset *data, const char *sector);
+/* Slope of the least-squares line. */
+double rf_claim_slope(const double *x, const double *y, rf_index count);
 
 #endif
