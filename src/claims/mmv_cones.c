@@ -10,6 +10,7 @@
 #include "reluflow/la.h"
 #include "reluflow/theory.h"
 #include "samples.h"
+#include "setting.h"
 
 static const char *const separated_sets[] = {"gen:DS-OS(5,5,5,0.5,0)",
                                              "gen:DS-OS(5,5,5,0.1,1)",
@@ -27,10 +28,10 @@ RfStatus rf_mmv_bounds(RfContext *context, RfAlignmentBounds *bounds, RfPairFact
   return status;
 }
 
-static RfStatus load_facts(RfContext *context, RfDataset *data, RfAlignmentBounds *bounds, RfPairFacts *pairs,
+static RfStatus load_facts(RfClaimRun *run, RfDataset *data, RfAlignmentBounds *bounds, RfPairFacts *pairs,
                            const char *spec) {
-  RfStatus status = rf_claim_load(context, data, spec, 1);
-  if (!status) status = rf_mmv_bounds(context, bounds, pairs, data, RF_LOSS_EXP);
+  RfStatus status = rf_claim_data(run, data, spec, 1);
+  if (!status) status = rf_mmv_bounds(run->context, bounds, pairs, data, RF_LOSS_EXP);
   return status;
 }
 
@@ -41,7 +42,7 @@ static RfStatus rejected(RfClaimRun *run, const char *spec, bool zero) {
   RfDataset data = {0};
   RfAlignmentBounds bounds;
   RfPairFacts pairs;
-  RfStatus status = load_facts(run->context, &data, &bounds, &pairs, spec);
+  RfStatus status = load_facts(run, &data, &bounds, &pairs, spec);
   if (!status) {
     if (zero) rf_claim_close(run, "orthogonal data: sep", pairs.sep, 0, 0);
     if (!zero) rf_claim_at_most(run, "random data: sep", pairs.sep, -1e-6, 0);
@@ -61,7 +62,7 @@ RfStatus rf_mmv_01(RfClaimRun *run) {
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
     double a[8], b[8];
-    status = load_facts(run->context, &data, &bounds, &pairs, separated_sets[k]);
+    status = load_facts(run, &data, &bounds, &pairs, separated_sets[k]);
     if (!status && !isnan(planted[k])) rf_claim_close(run, "sep", pairs.sep, planted[k], 1e-12);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 100000) && !status; t++) {
       rf_claim_random_conic(a, &data, &random), rf_claim_random_conic(b, &data, &random);
@@ -126,6 +127,24 @@ static RfStatus judge_dead(RfClaimRun *run, const RfDataset *data, rf_index *emp
   return status;
 }
 
+/* The printed definition asks an element of Sdead to see the negatives: it never does. */
+static RfStatus printed_dead(RfClaimRun *run) {
+  RfDataset data = {0};
+  RfCone cone = {0};
+  RfStatus status = rf_claim_data(run, &data, "gen:DS-OS(2,2,5,0.5)", 1);
+  if (!status)
+    status = rf_geometry_cone(run->context, &cone, RF_CONE_DEAD, data.X, data.y, NULL, data.n, data.d);
+  if (!status && cone.nonempty == RF_YES) {
+    double seen = 0;
+    for (rf_index i = 0; i < data.n; i++)
+      seen += rf_la_dot(cone.witness, data.X + i * data.d, data.d) > 1e-12;
+    rf_claim_misprint(run, "MP-MMV-03", "samples that an element of Sdead sees", 2, 0, seen, seen > 0);
+  }
+  rf_cone_free(&cone);
+  rf_dataset_free(&data);
+  return status;
+}
+
 RfStatus rf_mmv_02(RfClaimRun *run) {
   RfRandom random = rf_claim_random(run, 0);
   RfStatus status = RF_OK;
@@ -134,7 +153,7 @@ RfStatus rf_mmv_02(RfClaimRun *run) {
     RfDataset data = {0};
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
-    status = load_facts(run->context, &data, &bounds, &pairs, separated_sets[k]);
+    status = load_facts(run, &data, &bounds, &pairs, separated_sets[k]);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 10000) && !status; t++)
       judge_cones(run, &data, pairs.sep * pairs.norm_min, &random);
     for (rf_index i = 0; i < data.n && !status; i++)
@@ -143,6 +162,7 @@ RfStatus rf_mmv_02(RfClaimRun *run) {
     if (!status) status = judge_dead(run, &data, &empty);
     rf_dataset_free(&data);
   }
+  if (!status) status = printed_dead(run);
   rf_claim_true(run, "Sdead is empty for some sets and not for others", empty > 0 && empty < n_sets);
   rf_claim_note(run, "Sdead is empty, with a certificate, for %lld of %d sets", (long long)empty, n_sets);
   return status;
@@ -210,7 +230,7 @@ RfStatus rf_mmv_03(RfClaimRun *run) {
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
     Brute brute = {.zeta = 1};
-    status = load_facts(run->context, &data, &bounds, &pairs, sets[k]);
+    status = load_facts(run, &data, &bounds, &pairs, sets[k]);
     if (status) break;
     scan(&brute, &data, &random);
     rf_claim_close(run, "zeta1 by brute force", brute.zeta, bounds.zeta1, 1e-4);
@@ -218,6 +238,10 @@ RfStatus rf_mmv_03(RfClaimRun *run) {
     if (k == 0) {
       rf_claim_close(run, "DS-PL2: zeta1", bounds.zeta1, 0.2, 1e-12);
       rf_claim_close(run, "DS-PL2: xi", bounds.xi, 0.02, 1e-12);
+      double sums[2][8];
+      rf_claim_class_sum(sums[0], &data, 1), rf_claim_class_sum(sums[1], &data, -1);
+      rf_claim_misprint(run, "MP-MMV-08", "cos(x+,x-) on DS-PL2", -1, NAN,
+                        rf_claim_cosine(sums[0], sums[1], 2), false);
     }
     rf_dataset_free(&data);
   }
@@ -243,7 +267,7 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
     double zeta2, sums[2][16];
-    status = load_facts(run->context, &data, &bounds, &pairs, sets[k]);
+    status = load_facts(run, &data, &bounds, &pairs, sets[k]);
     if (!status) rf_claim_class_sum(sums[0], &data, 1), rf_claim_class_sum(sums[1], &data, -1);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 100) && !status; t++) { /* 1000 neurons: 1e5 draws */
       RfNet net;
@@ -256,10 +280,19 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
         largest = fmax(largest, rf_claim_cosine(net.W + j * data.d, sums[net.a[j] > 0], data.d));
       if (!status)
         rf_claim_at_most(run, "cosine with the sum of the other class", largest, sqrt(1 - zeta), 1e-12);
+      /* with the larger constant the start lies inside the cone that it must never enter */
+      double printed = sqrt(1 - fmax(bounds.zeta1, zeta2));
+      if (!status && k == 0 && t == 0)
+        rf_claim_misprint(run, "MP-MMV-04", "sqrt(1-zeta), above the cosines of the start", printed,
+                          sqrt(1 - zeta), largest, largest <= printed);
       rf_net_free(&net);
     }
     if (!status) status = along_minus(run, &data, 1, &zeta2);
     if (!status) rf_claim_close(run, "positive neuron along x-: zeta2", zeta2, 0, 0);
+    if (!status && k == 0)
+      rf_claim_misprint(run, "MP-MMV-12",
+                        "a positive neuron along x-: cosine with the sum that must be avoided",
+                        rf_claim_cosine(sums[0], sums[1], data.d), 1, 1, false);
     if (!status) status = along_minus(run, &data, -1, &zeta2);
     if (!status) rf_claim_true(run, "negative neuron along x-: allowed", zeta2 > 0);
     rf_dataset_free(&data);
@@ -285,6 +318,8 @@ RfStatus rf_mmv_05(RfClaimRun *run) {
   }
   double plain = 1 - exp(rf_loss_log_slope(RF_LOSS_LOGISTIC, 0));
   rf_claim_close(run, "ln(1+e^-q) misses at 0 by 1/2", plain, 0.5, 1e-12);
+  rf_claim_misprint(run, "MP-MMV-02", "|-loss' - y| at output 0", plain, 0,
+                    fabs(expm1(rf_loss_log_slope(RF_LOSS_LOGISTIC2, 0))), plain <= 1e-9);
   rf_claim_note(run, "tightness up to %.3f (exp at -1); the plain logistic loss fails at 0 by %g", tightest,
                 plain);
   return RF_OK;
@@ -324,7 +359,7 @@ RfStatus rf_mmv_09(RfClaimRun *run) {
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
     rf_index visited = 0;
-    status = load_facts(run->context, &data, &bounds, &pairs, sets[k]);
+    status = load_facts(run, &data, &bounds, &pairs, sets[k]);
     ActiveSums at = {run, &data, sqrt(pairs.sep) * pairs.norm_min, 0};
     if (!status)
       status = rf_geometry_visit_sectors(run->context, &visited, data.X, data.n, data.d, NULL,

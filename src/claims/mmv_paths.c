@@ -10,6 +10,7 @@
 #include "reluflow/flow.h"
 #include "reluflow/la.h"
 #include "samples.h"
+#include "setting.h"
 
 /* ---- MMV-12: paths, (28), (29) ---------------------------------------------------------------------------
  */
@@ -44,6 +45,19 @@ static int64_t harmonic(int n) {
 /* The maximal path (0,n-), ..., (0,1), (1,1), (1,0), ..., (n+,0); without negatives it begins at (1,0). */
 static int64_t maximal(int n_plus, int n_minus) {
   return (n_minus > 0 ? harmonic(n_minus) + unit / 2 : 0) + harmonic(n_plus - 1);
+}
+
+/* Steps of the maximal path for n+ = n- = 5 that item 2 of the definition allows, as corrected or as printed.
+ */
+static int allowed_steps(bool corrected) {
+  int p = 0, q = 5, count = 0;
+  while (p < 5 || q > 0) {
+    bool gain = q == 0 || (p == 0 && q == 1); /* (0,5) ... (0,1), (1,1), (1,0) ... (5,0) */
+    int to_p = p + gain, to_q = q - !gain;
+    count += corrected ? to_p > p || to_q < q : to_p < p || to_q > q;
+    p = to_p, q = to_q;
+  }
+  return count;
 }
 
 /* (28) with the given denominator, as a multiple of what (29) allows: Lemma 3 gives max|f| <= 2 eps sqrt(m)
@@ -138,6 +152,11 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
          four = output_over_bound(4, 10, 1.5, 0.5, 1.2, 50, 0.01, 0.1);
   rf_claim_relative(run, "(28) with denominator 8 gives (29)", eight, 1, 1e-12);
   rf_claim_relative(run, "(28) with denominator 4 gives twice (29)", four, 2, 1e-12);
+  rf_claim_misprint(run, "MP-MMV-05", "max|f| by Lemma 3 over the bound (29)", four, eight, 1, four <= 1);
+  rf_claim_misprint(run, "MP-MMV-06", "n = 2: 4 ln n, 2 H_n + 1/2, and the maximal path", 4 * log(2),
+                    (2 * (double)harmonic(2) + unit / 2) / unit, (double)maximal(1, 1) / unit, false);
+  rf_claim_misprint(run, "MP-MMV-07", "steps of the maximal path (n+ = n- = 5) that the definition allows",
+                    allowed_steps(false), allowed_steps(true), 10, allowed_steps(false) == 10);
   rf_claim_note(
       run, "%lld paths, times exact in integers; maximal path/16 ln n up to %.3f; for n = 1 the bound is 0",
       (long long)total, tightest);
@@ -160,7 +179,7 @@ static RfStatus arrive(RfClaimRun *run, Arrival *out, const char *spec, rf_index
   RfAlignmentBounds bounds;
   RfPairFacts pairs;
   double zeta2 = 0;
-  RfStatus status = rf_claim_load(run->context, &data, spec, 1);
+  RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status) status = rf_mmv_bounds(run->context, &bounds, &pairs, &data, RF_LOSS_EXP);
   if (!status) status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed, 1);
   if (!status) status = rf_theory_start_angle(run->context, &zeta2, &net, data.X, data.y, data.n);
@@ -284,6 +303,7 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
     rf_claim_at_most(run, "arrival over ln n does not grow", measured_n[k] / log_n[k],
                      measured_n[0] / log_n[0], 0);
   rf_claim_close(run, "exponent of the bound in sep", proved, -2.5, 0.01);
+  rf_claim_misprint(run, "MP-MMV-17", "exponent of t1 in sep", -0.5, -2.5, proved, fabs(proved + 0.5) < 0.01);
   rf_claim_note(run,
                 "slope of the arrival in ln n %.3g; exponent in sep %.3f against %.3f of the bound; "
                 "measured/bound up to %.1e; two samples: off ln((sep+|psi|)/sep) by at most %.3f",
@@ -327,7 +347,7 @@ RfStatus rf_mmv_22(RfClaimRun *run) {
   double least = 1;
   for (int which = 0; which < 2 && !status; which++) {
     RfDataset data = {0};
-    status = rf_claim_load(run->context, &data, which ? "gen:DS-OS(5,5,10,0.1)" : "gen:DS-OS(5,5,2,0.1)", 1);
+    status = rf_claim_data(run, &data, which ? "gen:DS-OS(5,5,10,0.1)" : "gen:DS-OS(5,5,2,0.1)", 1);
     for (int k = 0; k < 3 && !status; k++) {
       rf_index arrived = 0, seeing = 0;
       for (rf_index draw = 0; draw < N && !status; draw++) {

@@ -9,6 +9,7 @@
 #include "reluflow/flow.h"
 #include "reluflow/la.h"
 #include "samples.h"
+#include "setting.h"
 
 /* ---- one neuron, one sample x = (1,0) ---------------------------------------------------------------------
  */
@@ -205,12 +206,16 @@ RfStatus rf_mmv_25(RfClaimRun *run) {
     RfDataset data = {0};
     RfAlignmentBounds bounds;
     RfPairFacts pairs;
-    status = rf_claim_load(run->context, &data, sets[k], k ? 1 : 3);
+    status = rf_claim_data(run, &data, sets[k], k ? 1 : 3);
     if (!status) status = rf_mmv_bounds(run->context, &bounds, &pairs, &data, RF_LOSS_EXP);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 500) && !status; t++)
       status = judge_gradient(run, &data, pairs.norm_max, (uint64_t)t, &least);
     rf_dataset_free(&data);
   }
+  rf_claim_misprint(run, "MP-MMV-14", "least cosine of y_i s_k x_i with +grad L, and with -grad L", -least,
+                    least, least, -least > 0);
+  rf_claim_misprint(run, "MP-MMV-01", "the same sign in (2): least cosine of the velocity with y_i s_k x_i",
+                    -least, least, least, -least > 0);
   rf_claim_note(run, "least cosine of y_i s_k x_i with the push %.4f", least);
   return status;
 }
@@ -273,7 +278,7 @@ RfStatus rf_mmv_26(RfClaimRun *run) {
   rf_index tested = 0;
   for (int k = 0; k < 4 && !status; k++) {
     RfDataset data = {0};
-    status = rf_claim_load(run->context, &data, sets[k], 1);
+    status = rf_claim_data(run, &data, sets[k], 1);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 500) && !status; t++)
       status = judge_plane_start(run, &data, &random, 1 + (data.d > 2 ? t % 3 : 0), &tested);
     rf_dataset_free(&data);

@@ -10,6 +10,7 @@
 #include "reluflow/la.h"
 #include "reluflow/margin.h"
 #include "samples.h"
+#include "setting.h"
 
 /* ---- PL-01: (1) ---------------------------------------------------------------------------------------- */
 
@@ -27,7 +28,7 @@ static bool every_sample_separates(const RfDataset *data) {
 static RfStatus judge_predicate(RfClaimRun *run, const char *spec, rf_index *yes) {
   RfDataset data = {0};
   RfPairFacts facts;
-  RfStatus status = rf_claim_load(run->context, &data, spec, 1);
+  RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status && data.y) {
     status = rf_geometry_pairs(run->context, &facts, data.X, data.y, data.n, data.d);
     if (!status) rf_claim_true(run, spec, facts.orthogonal_separable == every_sample_separates(&data));
@@ -54,6 +55,9 @@ RfStatus rf_pl_01(RfClaimRun *run) {
   if (status) return status;
   rf_claim_close(run, "DS-PL sets that are orthogonally separable", (double)always, (double)seeds, 0);
   rf_claim_true(run, "the catalogue has sets of both kinds", yes > 0 && yes < count - 1);
+  double accepted = pow(2, -20) / 2; /* one orthant of 2^20, and half of it by the sign of <h,z> */
+  rf_claim_misprint(run, "MP-PL-06", "share of Gaussian samples in R^20 that rejection would keep", 1,
+                    accepted, NAN, false);
   rf_claim_note(run, "%lld of %lld sets of the catalogue are orthogonally separable", (long long)yes,
                 (long long)count - 1);
   return RF_OK;
@@ -93,7 +97,7 @@ RfStatus rf_pl_02(RfClaimRun *run) {
   for (int k = 0; k < 6 && !status; k++) {
     RfDataset data = {0};
     RfClassMargin sides[2] = {{0}, {0}};
-    status = rf_claim_load(run->context, &data, sets[k], 1);
+    status = rf_claim_data(run, &data, sets[k], 1);
     for (int s = 0; s < 2 && !status; s++) {
       status = rf_margin_class(run->context, &sides[s], data.X, data.y, data.n, data.d, s ? -1 : 1);
       if (status) break;
@@ -103,7 +107,11 @@ RfStatus rf_pl_02(RfClaimRun *run) {
       if (sides[s].n_support < fewest) fewest = sides[s].n_support;
       if (sides[s].n_support > largest) largest = sides[s].n_support;
     }
-    if (!status && k == 0) judge_planar(run, &sides[0], &sides[1]);
+    if (!status && k == 0) {
+      judge_planar(run, &sides[0], &sides[1]);
+      double product = rf_la_dot(sides[1].w, data.X + 3 * data.d, data.d); /* the first negative sample */
+      rf_claim_misprint(run, "MP-PL-02", "w-.x_i for y_i = -1 (sign)", -1, 1, product, product < 0);
+    }
     for (int s = 0; s < 2; s++) rf_class_margin_free(&sides[s]);
     rf_dataset_free(&data);
   }
@@ -191,7 +199,7 @@ static RfStatus judge_construction(RfClaimRun *run, const char *spec, RfRandom *
   RfClassMargin sides[2] = {{0}, {0}};
   RfOptimum optimum = {0};
   RfOptimumSettings settings;
-  RfStatus status = rf_claim_load(run->context, &data, spec, 1);
+  RfStatus status = rf_claim_data(run, &data, spec, 1);
   rf_optimum_settings_init(&settings);
   for (int s = 0; s < 2 && !status; s++)
     status = rf_margin_class(run->context, &sides[s], data.X, data.y, data.n, data.d, s ? -1 : 1);

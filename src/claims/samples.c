@@ -6,13 +6,6 @@
 
 #include "reluflow/la.h"
 
-RfStatus rf_claim_load(RfContext *context, RfDataset *data, const char *spec, double divide) {
-  RfDataSource source;
-  rf_data_source_init(&source);
-  source.path = spec, source.divide = divide;
-  return rf_data_load(context, data, &source);
-}
-
 double rf_claim_cosine(const double *u, const double *v, rf_index d) {
   return rf_la_dot(u, v, d) / (rf_la_norm(u, d) * rf_la_norm(v, d));
 }

@@ -6,8 +6,6 @@
 
 enum { RF_CLAIM_MOST_D = 32 }; /* claims hold vectors of at most this dimension on the stack */
 
-/* A generated dataset, divided by `divide`. */
-RfStatus rf_claim_load(RfContext *context, RfDataset *data, const char *spec, double divide);
 double rf_claim_cosine(const double *u, const double *v, rf_index d);
 /* Sum of the samples with label `side`. */
 void rf_claim_class_sum(double *sum, const RfDataset *data, int side);
