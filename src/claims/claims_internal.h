@@ -18,7 +18,7 @@ typedef struct RfClaimTable {
   rf_index count;
 } RfClaimTable;
 
-extern const RfClaimTable rf_claims_llwa, rf_claims_vss, rf_claims_mmv, rf_claims_pl;
+extern const RfClaimTable rf_claims_wp, rf_claims_llwa, rf_claims_vss, rf_claims_mmv, rf_claims_pl;
 
 typedef struct RfMisprintTable {
   const RfMisprint *misprints;

@@ -1,0 +1,62 @@
+/* Checks of the claims WP-01 ... WP-30 (Wang and Pilanci), in files by theme: convex (the convex program and
+ * its dual), spikes (spike-free matrices, the worked examples), points (KKT points, stationary directions,
+ * bounds at a point), flow (bounds along the flow), alignment (Theorem 1), limits (Theorems 2 and 4),
+ * figures. lam is always signed here: y_i lam_i >= 0. */
+#ifndef RF_CLAIMS_WP_H
+#define RF_CLAIMS_WP_H
+
+#include "claims_internal.h"
+#include "reluflow/data.h"
+#include "reluflow/net.h"
+#include "reluflow/optimum.h"
+
+/* Claims of this paper are about few samples: a mask is one word, bit i = sample i. */
+enum { RF_WP_MOST = 32, RF_WP_MOST_D = 8 };
+
+typedef struct RfWpMasks {
+  rf_index count;
+  uint64_t *masks;   /* the open sectors: bit i set where <w,x_i> > 0 */
+  double *witnesses; /* count rows of d, unit, inside the sectors */
+} RfWpMasks;
+
+void rf_wp_masks_free(RfWpMasks *masks);
+RfStatus rf_wp_masks(RfContext *context, RfWpMasks *masks, const double *X, rf_index n, rf_index d);
+/* out = X^T D lam. */
+void rf_wp_masked(double *out, const double *X, rf_index n, rf_index d, uint64_t mask, const double *lam);
+/* max of lam^T D X u over |u| <= 1 with (2D - I) X u >= 0, by its dual: the least |X^T D lam + X^T (2D-I) z|
+ * over z >= 0. z (n) may be NULL. */
+RfStatus rf_wp_cone_maximum(RfContext *context, double *value, double *z, const double *X, rf_index n,
+                            rf_index d, uint64_t mask, const double *lam);
+/* max over |u| <= 1 of |lam^T (Xu)_+|, or of sign lam^T (Xu)_+ for sign = +-1; u (d) may be NULL. */
+RfStatus rf_wp_dual_norm(RfContext *context, double *value, double *u, const double *X, rf_index n,
+                         rf_index d, const double *lam, int sign);
+/* The same in the plane on 1e5 angles and the directions of the hyperplanes. */
+double rf_wp_grid_norm(const double *X, rf_index n, const double *lam, int sign);
+/* lam^T (Xu)_+. */
+double rf_wp_rectified(const double *X, rf_index n, rf_index d, const double *lam, const double *u);
+RfStatus rf_wp_optimum(RfContext *context, RfOptimum *optimum, const RfDataset *data);
+/* |w+| and |w-|, the multipliers of both divided by the norms, signed (any output may be NULL). */
+RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, double *lam,
+                             const RfDataset *data);
+
+/* A misprint with its numbers, see misprints.h. */
+void rf_wp_misprint(RfClaimRun *run, const char *id, const char *what, double printed, double corrected,
+                    double observed, bool printed_holds);
+
+RfStatus rf_wp_01(RfClaimRun *run);
+RfStatus rf_wp_02(RfClaimRun *run);
+RfStatus rf_wp_03(RfClaimRun *run);
+RfStatus rf_wp_05(RfClaimRun *run);
+RfStatus rf_wp_06(RfClaimRun *run);
+RfStatus rf_wp_07(RfClaimRun *run);
+RfStatus rf_wp_08(RfClaimRun *run);
+RfStatus rf_wp_09(RfClaimRun *run);
+RfStatus rf_wp_12(RfClaimRun *run);
+RfStatus rf_wp_19(RfClaimRun *run);
+RfStatus rf_wp_20(RfClaimRun *run);
+RfStatus rf_wp_21(RfClaimRun *run);
+RfStatus rf_wp_25(RfClaimRun *run);
+RfStatus rf_wp_26(RfClaimRun *run);
+RfStatus rf_wp_27(RfClaimRun *run);
+
+#endif
