@@ -39,10 +39,6 @@ RfStatus rf_wp_optimum(RfContext *context, RfOptimum *optimum, const RfDataset *
 RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, double *lam,
                              const RfDataset *data);
 
-/* A misprint with its numbers, see misprints.h. */
-void rf_wp_misprint(RfClaimRun *run, const char *id, const char *what, double printed, double corrected,
-                    double observed, bool printed_holds);
-
 RfStatus rf_wp_01(RfClaimRun *run);
 RfStatus rf_wp_02(RfClaimRun *run);
 RfStatus rf_wp_03(RfClaimRun *run);

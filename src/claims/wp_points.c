@@ -62,8 +62,8 @@ RfStatus rf_wp_12(RfClaimRun *run) {
     rf_dataset_free(&data);
   }
   rf_claim_true(run, "the printed y/4 fails near 0", !printed_holds);
-  rf_wp_misprint(run, "MP-WP-04", "|residual| at theta = 0", 0.25, 0.5,
-                 rf_loss_slope_at_zero(RF_LOSS_LOGISTIC), printed_holds);
+  rf_claim_misprint(run, "MP-WP-04", "|residual| at theta = 0", 0.25, 0.5,
+                    rf_loss_slope_at_zero(RF_LOSS_LOGISTIC), printed_holds);
   return status;
 }
 
@@ -162,9 +162,9 @@ RfStatus rf_wp_19(RfClaimRun *run) {
       status = unique_direction(run, &data, sign, &random, &dead);
     rf_dataset_free(&data);
   }
-  rf_wp_misprint(run, "MP-WP-14",
-                 "ascents that end in the dead plateau, a non-strict maximum without a cosine", 0,
-                 (double)dead, (double)dead, dead == 0);
+  rf_claim_misprint(run, "MP-WP-14",
+                    "ascents that end in the dead plateau, a non-strict maximum without a cosine", 0,
+                    (double)dead, (double)dead, dead == 0);
   return status;
 }
 
@@ -275,8 +275,8 @@ RfStatus rf_wp_21(RfClaimRun *run) {
   double before = rf_la_dot(g0, g0, 2), after = rf_la_dot(g1, g1, 2);
   rf_claim_close(run, "|g(sigma)|^2 on the axes", before, 1, 0);
   rf_claim_close(run, "|g(sigma')|^2 = |g(sigma)|^2 + |lam_2 x_2|^2", after, before + 1, 0);
-  rf_wp_misprint(run, "MP-WP-13", "Lemma 9: |g(sigma')|^2 on the axes", before, before + 1, after,
-                 after == before);
+  rf_claim_misprint(run, "MP-WP-13", "Lemma 9: |g(sigma')|^2 on the axes", before, before + 1, after,
+                    after == before);
   rf_claim_note(run, "Lemma 8 on %lld stationary directions, %lld of them on a hyperplane", (long long)used,
                 (long long)with_zeros);
   return status;

@@ -97,10 +97,10 @@ RfStatus rf_wp_08(RfClaimRun *run) {
     status = three_tests(run, &number, x, 2, &random);
     rf_claim_relative(run, k ? "spike number, DS-WP2" : "spike number, DS-WP1", number, formula, 1e-9);
     if (k == 0)
-      rf_wp_misprint(run, "MP-WP-09", "(30) on DS-WP1", fabs(regular) > 1e-9 ? 0 : NAN, formula, number,
-                     false);
+      rf_claim_misprint(run, "MP-WP-09", "(30) on DS-WP1", fabs(regular) > 1e-9 ? 0 : NAN, formula, number,
+                        false);
     if (k == 1)
-      rf_wp_misprint(run, "MP-WP-03", "1 when the data of F.2 have a spike", 1, 0, number > 1, false);
+      rf_claim_misprint(run, "MP-WP-03", "1 when the data of F.2 have a spike", 1, 0, number > 1, false);
     rf_dataset_free(&data);
   }
   rf_index tried = rf_claim_repetitions(run, 1000), holds = 0;
@@ -247,7 +247,8 @@ RfStatus rf_wp_09(RfClaimRun *run) {
   rf_claim_true(run, "KKT points with covering masks", kept > 10);
   rf_claim_close(run, "all labels 1: the second form of Remark 1 holds", same, 1, 1e-7);
   rf_claim_relative(run, "X of DS-WP2, y = (1,-1): max lam^T Y+ (Xu)_+", pair, formula, 1e-7);
-  rf_wp_misprint(run, "MP-WP-19", "(64) on X of DS-WP2, y = (1,-1)", 1, formula, pair, fabs(pair - 1) < 1e-7);
+  rf_claim_misprint(run, "MP-WP-19", "(64) on X of DS-WP2, y = (1,-1)", 1, formula, pair,
+                    fabs(pair - 1) < 1e-7);
   rf_claim_at_least(run, "mixed labels: the second form fails", fmax(pair, mixed), 1.01, 0);
   rf_claim_note(run,
                 "%lld KKT points with covering masks; mixed labels: the form with Y+ gives up to %.6f "
@@ -358,15 +359,15 @@ RfStatus rf_wp_26(RfClaimRun *run) {
       for (int j = 0; j < 2; j++) {
         rf_claim_close(run, "neuron = x/|x|^2", u[j], x[j] / size2, 1e-7);
         if (row == 0 && j == 0)
-          rf_wp_misprint(run, "MP-WP-01", "(128), first entry", printed[0], x[0] / size2, u[0],
-                         as_printed(u[0], printed[0]));
+          rf_claim_misprint(run, "MP-WP-01", "(128), first entry", printed[0], x[0] / size2, u[0],
+                            as_printed(u[0], printed[0]));
         else
           rf_claim_close(run, "printed to two digits", u[j], printed[2 * row + j], 0.005);
       }
     }
     rf_claim_close(run, "Pcvx = 1/|x1| + 1/|x2|", optimum.objective, total, 1e-7);
-    rf_wp_misprint(run, "MP-WP-11", "value of (129), lam_1 up to 1e4", unbounded, total, optimum.lower,
-                   false);
+    rf_claim_misprint(run, "MP-WP-11", "value of (129), lam_1 up to 1e4", unbounded, total, optimum.lower,
+                      false);
   }
   rf_optimum_free(&optimum);
   rf_dataset_free(&data);
@@ -396,8 +397,8 @@ RfStatus rf_wp_27(RfClaimRun *run) {
       rf_claim_close(run, "lam", optimum.lambda[j], lam[j], 1e-7);
     }
     rf_claim_close(run, "second entry, printed to two digits", optimum.U[1], 0.59, 0.005);
-    rf_wp_misprint(run, "MP-WP-02", "(130), first entry", 0.43, u[0], optimum.U[0],
-                   as_printed(optimum.U[0], 0.43));
+    rf_claim_misprint(run, "MP-WP-02", "(130), first entry", 0.43, u[0], optimum.U[0],
+                      as_printed(optimum.U[0], 0.43));
   }
   rf_optimum_free(&optimum);
   rf_dataset_free(&data);

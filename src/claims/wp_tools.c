@@ -120,9 +120,3 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
   }
   return RF_OK;
 }
-
-void rf_wp_misprint(RfClaimRun *run, const char *id, const char *what, double printed, double corrected,
-                    double observed, bool printed_holds) {
-  (void)id, (void)what, (void)printed, (void)corrected, (void)observed;
-  rf_claim_printed(run, printed_holds);
-}
