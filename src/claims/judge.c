@@ -70,11 +70,15 @@ double rf_claim_binomial_tail(rf_index k, rf_index N, double p) {
   return fmin(total, 1);
 }
 
+/* The limit: a run of all claims makes fewer than 50 such comparisons, so that one with fresh seeds fails by
+ * chance at most once in 10^4. */
 void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_index N, double p, bool exactly) {
-  const double limit = 2e-6; /* about fifty such tests in the ledger: by chance one run in 10^4 fails */
+  const double limit = 2e-6;
+  char text[160];
   double low = rf_claim_binomial_tail(k, N, p), high = 1 - rf_claim_binomial_tail(k - 1, N, p);
   double tail = exactly ? fmin(1, 2 * fmin(low, high)) : low;
-  judge(run, what, (double)k / (double)N, p, fmax(0, limit - tail), 0, NAN);
+  snprintf(text, sizeof text, "%.80s: tail probability %.2g", what, tail);
+  judge(run, text, (double)k / (double)N, p, fmax(0, limit - tail), 0, NAN);
 }
 
 void rf_claim_printed(RfClaimRun *run, bool holds) {

@@ -144,9 +144,10 @@ static void add_bar(RfText *page, const RfClaimResult *r) {
                  100 * r->tightness);
   else if (r->tolerance > 0)
     rf_text_addf(page, "<p class=\"small\">error %.2g, allowed %.2g</p>", r->error, r->tolerance);
+  else if (r->claim->kind == RF_CLAIM_PROBABILITY && !(r->error > 0))
+    rf_text_add(page, "<p class=\"small\">within the binomial interval</p>");
   else
-    rf_text_add(page, r->error > 0 ? "<p class=\"small\">must hold exactly, and does not</p>"
-                                   : "<p class=\"small\">holds exactly</p>");
+    rf_text_add(page, r->error > 0 ? "<p class=\"small\">does not hold</p>" : "<p class=\"small\">holds</p>");
 }
 
 static void add_claim(RfText *page, const RfClaimResult *r) {
@@ -178,6 +179,50 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
                  r->seconds);
   }
   rf_text_add(page, "</div>\n</article>\n");
+}
+
+/* ---- misprints --------------------------------------------------------------------------------------- */
+
+static void add_evidence(RfText *page, const RfClaimResult *r, const RfMisprintEvidence *evidence) {
+  element(page, "<p class=\"small\">", evidence->what, ", ");
+  rf_text_addf(page, "<a href=\"#%s\">%s</a>:</p><dl class=\"numbers\">", r->claim->id, r->claim->id);
+  add_number(page, "printed form", evidence->printed, 9);
+  add_number(page, "corrected form", evidence->corrected, 9);
+  add_number(page, "computed", evidence->observed, 9);
+  rf_text_add(page, "</dl>");
+}
+
+/* One row: where, the two forms, and every number that a claim of this run has on it. */
+static void add_misprint(RfText *page, const RfMisprint *misprint, const RfClaimResult *results,
+                         rf_index count) {
+  rf_index found = 0;
+  bool fails = false;
+  RfText evidence = {0};
+  for (rf_index k = 0; k < count; k++)
+    for (rf_index e = 0; e < results[k].n_misprints; e++)
+      if (results[k].misprints[e].misprint == misprint) {
+        found++, fails = fails || !results[k].misprints[e].printed_holds;
+        add_evidence(&evidence, &results[k], &results[k].misprints[e]);
+      }
+  rf_text_addf(page, "<div class=\"mp\"><div><span class=\"id\">%s</span>", misprint->id);
+  element(page, "<p class=\"small\">", misprint->where, "</p>");
+  if (fails) rf_text_add(page, "<span class=\"tag misprint\">printed form fails</span>");
+  element(page, "</div>\n<div><p><span class=\"small\">printed: </span>", misprint->printed, "</p>");
+  element(page, "<p><span class=\"small\">right: </span>", misprint->corrected, "</p></div>\n<div>");
+  if (evidence.failed) page->failed = true;
+  rf_text_add(page,
+              found ? rf_text_string(&evidence)
+                    : "<p class=\"small\">no number in this run: wording, notation or an open choice</p>");
+  rf_text_add(page, "</div></div>\n");
+  rf_text_free(&evidence);
+}
+
+static void misprints_section(RfText *page, const RfClaimResult *results, rf_index count) {
+  rf_html_section(page, "Misprints");
+  rf_html_paragraph(page,
+                    "What is printed, what it should be, and the numbers that the claims above computed for "
+                    "both forms.");
+  for (rf_index k = 0; k < rf_misprints_count(); k++) add_misprint(page, rf_misprint_at(k), results, count);
 }
 
 /* ---- the page ---------------------------------------------------------------------------------------- */
@@ -271,6 +316,7 @@ void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count) 
     for (rf_index k = from; k < to; k++) add_claim(page, &results[k]);
     rf_text_add(page, "</section>\n");
   }
+  misprints_section(page, results, count);
   rf_text_add(page, script);
   rf_html_end(page);
 }
