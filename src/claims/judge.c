@@ -20,13 +20,13 @@ static void judge(RfClaimRun *run, const char *what, double observed, double pre
   if (run->failed || (!fails && !closer)) return;
   run->worst = ratio;
   r->predicted = predicted, r->observed = observed, r->error = error, r->tolerance = tolerance;
-  snprintf(r->compared, sizeof r->compared, "%s", what);
+  snprintf(r->compared, sizeof r->compared, "%.119s", what);
   if (!fails) return;
   run->failed = true;
   char old[sizeof r->note];
   memcpy(old, r->note, sizeof old);
-  snprintf(r->note, sizeof r->note, "%s: observed %.12g, predicted %.12g%s%.200s", what, observed, predicted,
-           old[0] ? ". " : "", old);
+  snprintf(r->note, sizeof r->note, "%.110s: observed %.12g, predicted %.12g%s%.200s", what, observed,
+           predicted, old[0] ? ". " : "", old);
 }
 
 void rf_claim_close(RfClaimRun *run, const char *what, double observed, double predicted, double tolerance) {
@@ -74,7 +74,7 @@ double rf_claim_binomial_tail(rf_index k, rf_index N, double p) {
  * chance at most once in 10^4. */
 void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_index N, double p, bool exactly) {
   const double limit = 2e-6;
-  char text[160];
+  char text[120];
   double low = rf_claim_binomial_tail(k, N, p), high = 1 - rf_claim_binomial_tail(k - 1, N, p);
   double tail = exactly ? fmin(1, 2 * fmin(low, high)) : low;
   snprintf(text, sizeof text, "%.80s: tail probability %.2g", what, tail);
