@@ -38,5 +38,9 @@ static const RfClaim claims[] = {
      rf_mmv_28},
     {"MMV-29", MMV, "Appendix A.3, Figure 9", "orthogonal samples: only neurons of S+ learn both",
      RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_29},
+    {"MMV-30", MMV, "Section 4, Figure 5", "digits 0 and 1: alignment first, then the loss drops",
+     RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_30},
+    {"MMV-31", MMV, "Appendix A.4, Figures 10, 11", "the same for the digits 3 and 8, 1 and 7",
+     RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_31},
 };
 const RfClaimTable rf_claims_mmv = {claims, sizeof claims / sizeof claims[0]};

@@ -25,5 +25,7 @@ RfStatus rf_mmv_26(RfClaimRun *run);
 RfStatus rf_mmv_27(RfClaimRun *run);
 RfStatus rf_mmv_28(RfClaimRun *run);
 RfStatus rf_mmv_29(RfClaimRun *run);
+RfStatus rf_mmv_30(RfClaimRun *run);
+RfStatus rf_mmv_31(RfClaimRun *run);
 
 #endif
