@@ -42,5 +42,8 @@ static const RfClaim claims[] = {
      RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_30},
     {"MMV-31", MMV, "Appendix A.4, Figures 10, 11", "the same for the digits 3 and 8, 1 and 7",
      RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_31},
+    {"MMV-32", MMV, "Appendix A.5, Figures 12, 13",
+     "both layers: directions change first, norms later; first layer only: norms grow at once",
+     RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_mmv_32},
 };
 const RfClaimTable rf_claims_mmv = {claims, sizeof claims / sizeof claims[0]};

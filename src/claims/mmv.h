@@ -27,5 +27,6 @@ RfStatus rf_mmv_28(RfClaimRun *run);
 RfStatus rf_mmv_29(RfClaimRun *run);
 RfStatus rf_mmv_30(RfClaimRun *run);
 RfStatus rf_mmv_31(RfClaimRun *run);
+RfStatus rf_mmv_32(RfClaimRun *run);
 
 #endif
