@@ -12,7 +12,7 @@
 #include "mmv.h"
 #include "reluflow/la.h"
 #include "reluflow/train.h"
-#include "samples.h"
+#include "setting.h"
 
 enum { m = 50, most_looks = 1024 };
 
@@ -187,7 +187,7 @@ RfStatus rf_mmv_32(RfClaimRun *run) {
   const Plan plans[2] = {{.steps = 100, .looks = 300}, {.steps = 1, .looks = 240, .first_only = true}};
   Phases *phases = RF_NEW(Phases, 2);
   if (!phases) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a claim");
-  RfStatus status = rf_claim_load(run->context, &data, "gen:separated,np=500,nm=500,d=20,sep=0.05", 1);
+  RfStatus status = rf_claim_data(run, &data, "separated,np=500,nm=500,d=20,sep=0.05", 1);
   if (!status) status = compare(run, starts, phases, &data, plans);
   if (!status) {
     rf_claim_note(run, "separated samples: growth starts at update %.0f against %.0f", starts[0], starts[1]);
