@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* |w| below the first counts as w = 0 when hyperplanes are met; units that leave it start at the second. */
+static const double origin_near = 1e-9, origin_exit = 2e-9;
+
 static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
   if (run->n_hits == run->cap_hits) {
     rf_index grown = run->cap_hits ? 2 * run->cap_hits : 64;
@@ -298,41 +301,60 @@ static RfStatus tear_off(RfRun *run, Corner *corner, rf_index k) {
     double side = rf_la_dot(pull, system->problem->X + i * d, d);
     if (fabs(side) > 1e-3 * system->x_norm[i]) system->sigma[k * n + i] = side > 0 ? 1 : -1;
   }
-  if (rf_la_norm(w, d) < 1e-9)
-    for (rf_index j = 0; j < d; j++) w[j] = 1e-12 * pull[j];
+  if (rf_la_norm(w, d) < origin_near)
+    for (rf_index j = 0; j < d; j++) w[j] = origin_exit * pull[j];
   return RF_OK;
 }
 
-/* An unbalanced unit on a line (it slides on d-1 hyperplanes, or d = 1) may pass through w = 0, where it
- * meets all hyperplanes at once: it goes straight on if the field of the far side carries it on, and stays at
- * w = 0 otherwise. */
+/* Where a unit that left w = 0 in the direction `ahead` goes: near w = 0 its output weight and the sample
+ * weights are constant, so that the exact path under constant weights tells. */
+static RfStatus leave_origin(RfRun *run, RfAlignNeuron *path, const double *ahead, double sign_a) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  RfAlignField field = {.X = system->problem->X,
+                        .c = system->c,
+                        .n = system->n,
+                        .d = d,
+                        .leak = system->problem->leak,
+                        .freeze_second = true};
+  double *v = RF_NEW(double, d + 1);
+  if (!v) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at w = 0");
+  for (rf_index j = 0; j < d; j++) v[j] = sqrt(0.5) * ahead[j];
+  v[d] = sign_a * sqrt(0.5);
+  RfStatus status = rf_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
+  rf_free(v);
+  return status;
+}
+
+/* A unit that slides on d-1 hyperplanes (or d = 1) may meet w = 0, and with it all hyperplanes at once. It
+ * goes on in the direction it came, to where the path from there leads; when that comes back, it stays at
+ * w = 0. */
 static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d;
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
+  double sign_a = a >= 0 ? 1 : -1;
   memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
   rf_system_project(system, k, ahead);
   double speed = rf_la_norm(ahead, d);
   if (!(speed > 0)) return RF_OK;
-  rf_la_scale(ahead, (a >= 0 ? 1 : -1) / speed, d);
-  for (rf_index i = 0; i < n; i++) {
-    if (sigma[i] == 0 && system->slide[k].n_on > 0)
-      continue; /* goes on sliding unless the field says otherwise */
-    double side = rf_la_dot(ahead, system->problem->X + i * d, d);
-    if (fabs(side) > 1e-9 * system->x_norm[i]) sigma[i] = side > 0 ? 1 : -1;
-  }
-  RfStatus status = resolve_unit(run, corner, k);
+  rf_la_scale(ahead, sign_a / speed, d);
+  RfAlignNeuron path = {0};
+  RfStatus status = leave_origin(run, &path, ahead, sign_a);
   if (status) return status;
-  double on = (a >= 0 ? 1 : -1) * rf_la_dot(corner->sides.g, ahead, d);
-  if (system->dead[k] || corner->n_on == 0) on = (a >= 0 ? 1 : -1) * rf_la_dot(corner->base, ahead, d);
-  if (!system->dead[k] && !(on > 0)) {
-    memset(sigma, 0, (size_t)n);
-    memset(w, 0, (size_t)d * sizeof(double));
-    return rf_system_refresh_unit(system, k);
+  bool stays = path.destiny == RF_DESTINY_STUCK;
+  double pace = path.velocity ? rf_la_norm(path.velocity, d) : 0;
+  corner->sides.count = path.branched ? 2 : 1;
+  if (path.destiny == RF_DESTINY_DEAD) {
+    for (rf_index j = 0; j < d; j++) w[j] = origin_exit * path.direction[j];
+  } else {
+    for (rf_index j = 0; j < d; j++)
+      w[j] = stays || !(pace > 0) ? 0 : origin_exit * sign_a * path.velocity[j] / pace;
   }
-  for (rf_index j = 0; j < d; j++) w[j] = 1e-12 * ahead[j];
-  return RF_OK;
+  for (rf_index i = 0; i < n; i++) sigma[i] = stays ? 0 : path.sector[i];
+  rf_align_neuron_free(&path);
+  return rf_system_refresh_unit(system, k);
 }
 
 /* A ridge crossed to and fro without end: at large margins the weight of the sample answers each crossing at
@@ -365,7 +387,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   RfSystem *system = &run->system;
   rf_index n = system->n, k = run->hits[from].unit;
   int8_t *sigma = system->sigma + k * n;
-  bool origin = rf_la_norm(system->y + k * system->d, system->d) < 1e-9;
+  bool origin = rf_la_norm(system->y + k * system->d, system->d) < origin_near;
   int8_t side_before = sigma[run->hits[from].sample];
   bool torn = false;
   RfStatus status = RF_OK;
@@ -392,7 +414,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     corner->sides.count = 1;
     status = rf_system_refresh_unit(system, k);
   }
-  if (!status && (run->stuck >= 6 || (run->at_infinity && run->repeats >= 32)) && !system->dead[k])
+  if (!status && (run->stuck >= 6 || run->repeats >= (run->at_infinity ? 32 : 1000)) && !system->dead[k])
     status = hold(run, corner, from, to);
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];

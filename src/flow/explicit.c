@@ -159,9 +159,10 @@ double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double to
     e5 = fmax(e5, fabs(five) / scale);
     e3 = fmax(e3, fabs(three) / scale);
   }
-  double divisor = e5 * e5 + 0.01 * e3 * e3;
-  if (!isfinite(divisor)) return INFINITY;
-  return divisor > 0 ? fabs(h) * e5 * e5 / sqrt(divisor) : 0;
+  e5 *= fabs(h), e3 *= fabs(h); /* first, since the squares of slow motions underflow */
+  double both = hypot(e5, 0.1 * e3);
+  if (!isfinite(both)) return INFINITY;
+  return both > 0 ? e5 * (e5 / both) : 0;
 }
 
 void rf_explicit_end(RfExplicit *method, RfSystem *system) {
@@ -173,10 +174,10 @@ bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double 
   double top = 0,
          bottom = 0; /* stages 11 and 12 sit at the same time: their difference shows h times an eigenvalue */
   for (rf_index i = 0; i < size; i++) {
-    double df = method->stage[12][i] - method->stage[11][i], dy = method->end[i] - method->point[i];
+    double df = h * (method->stage[12][i] - method->stage[11][i]), dy = method->end[i] - method->point[i];
     top += df * df, bottom += dy * dy;
   }
-  return bottom > 0 && h * sqrt(top / bottom) > 6.1;
+  return bottom > 0 && sqrt(top / bottom) > 6.1;
 }
 
 void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {

@@ -1,5 +1,6 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
 #include "flow_internal.h"
+#include "reluflow/margin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,6 +178,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   if (run->problem
           ->freeze_second) { /* its clock has no natural unit: only products with the time waited count */
     if (waited < 100 * rf_run_tau_unit(run) || falling * waited > 1e-9) return RF_OK;
+    rf_system_planes(system, system->y);
     if (restlessness(run) * waited > 1e-2 && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
     if (falling > 1e-13 && falling * waited > 1e-7) return RF_OK;
@@ -194,9 +196,22 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
 /* Steps that a flow which can never separate is followed; most come to rest before. */
 enum { hopeless_after = 4000 };
 
-/* Two equal samples with different labels, or a zero sample: no network ever has all margins positive,
- * however long the others go on growing. */
+/* A linear network separates only what a hyperplane separates. */
+static bool beyond_linear(const RfRun *run, char *why) {
+  const RfFlowProblem *problem = run->problem;
+  RfLinearMargin linear;
+  if (problem->leak != 1) return false;
+  RfStatus status = rf_margin_linear(run->context, &linear, problem->X, problem->y, problem->n, problem->d);
+  if (status >= 0) rf_linear_margin_free(&linear);
+  if (status != RF_NOT_SEPARABLE) return false;
+  snprintf(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
+  return true;
+}
+
+/* Two equal samples with different labels, a zero sample, or a linear network on data that no hyperplane
+ * separates: never are all margins positive, however long some of them go on growing. */
 static bool hopeless(const RfRun *run, char *why) {
+  if (beyond_linear(run, why)) return true;
   const RfSystem *system = &run->system;
   const double *X = system->problem->X, *y = system->problem->y;
   rf_index n = system->n, d = system->d;

@@ -75,11 +75,12 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   RfSystem *system = &run->system;
   RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
+  /* steps grow like 1/sqrt(q) while the direction travels */
+  double q_aim = phase->round < 2 ? q_frozen : q_slow;
   *stop = false;
   if (phase->left == 0) {
     phase->left = phase->round < 2 ? 10 : 25;
-    recentre(run, phase->round < 2 ? q_frozen
-                                   : q_slow); /* steps grow like 1/sqrt(q) while the direction travels */
+    recentre(run, q_aim);
     system->mu = 0;
     system->mu = growth_rate(run);
     rf_run_reset(run);
@@ -88,6 +89,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     status = rf_run_checkpoint(run);
     phase->left--;
     if (!status) status = rf_fit_advance(run);
+    if (!status && !(system->q_least < 1e6 * q_aim)) recentre(run, q_aim); /* long steps, mu not exact */
     if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
   }
   if (!*stop) system->mu = 0;

@@ -178,6 +178,8 @@ static RfStatus step_explicit(RfRun *run) {
     run->step_taken = at * h;
     run->stuck = at * h > 1e-13 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
     run->fresh = false;
+    run->repeats = run->since_event < 32 && run->hits[0].sample == run->last_sample ? run->repeats + 1 : 0;
+    run->last_sample = run->hits[0].sample;
     run->since_event = 0;
     run->stiff_count = 0;
     run->h = h;

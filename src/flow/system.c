@@ -178,6 +178,8 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
       continue;
     }
     unit_rhs(system, k, y, f);
+    if (system->slide[k].n_on > 0)
+      project(&system->slide[k], f + k * d, d); /* or rounding off the hyperplane grows */
   }
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
 }
