@@ -24,11 +24,23 @@ typedef struct RfLlwaSet {
 /* spec names a generator; divide: samples are divided by it, 0 = by the largest norm. */
 RfStatus rf_llwa_load(RfClaimRun *run, RfLlwaSet *set, const char *spec, double leak, double divide);
 void rf_llwa_free(RfLlwaSet *set);
+/* y becomes -y. */
+void rf_llwa_flip(RfLlwaSet *set);
 
 double rf_llwa_phi(double z, double leak);
 /* Gradient of the mean logistic loss with phi'(0) = leak; q (n) receives y_i f(x_i). Returns the loss. */
 double rf_llwa_gradient(RfNet *gradient, double *q, const RfNet *net, const RfLlwaSet *set);
 double rf_llwa_output(const RfNet *net, const double *x);
+/* min_i y_i f(x_i) */
+double rf_llwa_least(const RfNet *net, const RfLlwaSet *set);
+/* A random network that is right on every sample: neurons scattered about +-wstar. */
+void rf_llwa_correct(RfNet *net, RfRandom *random, const RfLlwaSet *set);
+/* One neuron: f(x) = side/2 phi(side <w,x>) at |theta| = 1. */
+void rf_llwa_single(RfNet *net, const double *w, int side);
+/* Two neurons: f(x) = (1+leak)/4 <wstar,x> at |theta| = 1. */
+void rf_llwa_pair(RfNet *net, const RfLlwaSet *set);
+/* Largest |f - g| over 100 unit vectors. */
+double rf_llwa_apart(const RfNet *f, const RfNet *g);
 /* |theta|_M = max over neurons of max(|w_k|, |a_k|), and |theta - other|_M. */
 double rf_llwa_size(const RfNet *net);
 double rf_llwa_distance(const RfNet *net, const RfNet *other);
@@ -47,6 +59,41 @@ RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const R
 /* The flow's limit at t = infinity. *converged is false where it has none; free the result then, too. */
 RfStatus rf_llwa_limit(RfClaimRun *run, RfFlowResult *flow, bool *converged, const RfLlwaSet *set,
                        const RfNet *start, double log_scale);
+
+/* ---- watching a flow ---- */
+
+enum { RF_LLWA_WIDTH = 16 }; /* largest width that can be watched */
+
+typedef struct RfLlwaMoment {
+  const RfNet *theta;
+  const RfNet *velocity; /* of the flow, divided by e^log_speed */
+  double log_speed;
+  double t, log_loss, smargin; /* smoothed margin loss^{-1}(L) of the mean loss */
+  const double *q;
+  const int8_t *sides; /* m rows of n: sign of w.x, 0 = on the hyperplane */
+  bool frozen;         /* on the way to infinity: theta is at norm 1, t is NaN */
+} RfLlwaMoment;
+
+/* Calls see at every step and at `inside` points in each explicit one. out may be NULL (free it otherwise);
+ * *converged as in rf_llwa_limit, may be NULL. */
+RfStatus rf_llwa_walk(RfClaimRun *run, RfFlowResult *out, bool *converged, const RfLlwaSet *set,
+                      const RfNet *start, RfUntil until, double value, rf_index inside,
+                      void (*see)(void *user, const RfLlwaMoment *moment), void *user);
+
+/* J-LIM on the way: errors where the smoothed margin passes 200 and 400. */
+typedef struct RfLlwaDecay {
+  double (*error)(void *user, const RfNet *theta); /* of the direction; theta need not be normalised */
+  void *user;
+  double smargin[2], at[2]; /* filled: where the marks were met, and the errors there */
+} RfLlwaDecay;
+
+void rf_llwa_decay_see(void *decay, const RfLlwaMoment *moment);
+/* error(400) <= largest and error(400) <= ((s1/s2)^rate + 0.04) error(200), the latter unless error(400) <=
+ * 1e-4. */
+void rf_llwa_decay_judge(RfClaimRun *run, const char *what, const RfLlwaDecay *decay, double rate,
+                         double largest);
+
+/* ---- one neuron ---- */
 
 /* The one-neuron solution of sign `side` (+1 or -1) and what nets of the other sign reach on its support. */
 typedef struct RfLlwaOneSided {

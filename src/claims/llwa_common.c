@@ -39,6 +39,11 @@ RfStatus rf_llwa_load(RfClaimRun *run, RfLlwaSet *set, const char *spec, double 
   return status;
 }
 
+void rf_llwa_flip(RfLlwaSet *set) {
+  for (rf_index i = 0; i < set->n; i++) set->data.y[i] = -set->data.y[i];
+  rf_la_scale(set->wstar, -1, set->d), rf_la_scale(set->mu, -1, set->d), rf_la_scale(set->mubar, -1, set->d);
+}
+
 double rf_llwa_phi(double z, double leak) { return z > 0 ? z : leak * z; }
 
 double rf_llwa_output(const RfNet *net, const double *x) {
@@ -46,6 +51,41 @@ double rf_llwa_output(const RfNet *net, const double *x) {
   for (rf_index k = 0; k < net->m; k++)
     f += net->a[k] * rf_llwa_phi(rf_la_dot(net->W + k * net->d, x, net->d), net->leak);
   return f;
+}
+
+double rf_llwa_least(const RfNet *net, const RfLlwaSet *set) {
+  double least = INFINITY;
+  for (rf_index i = 0; i < set->n; i++)
+    least = fmin(least, set->y[i] * rf_llwa_output(net, set->X + i * set->d));
+  return least;
+}
+
+void rf_llwa_correct(RfNet *net, RfRandom *random, const RfLlwaSet *set) {
+  do {
+    rf_llwa_gaussian(net, random, 1);
+    for (rf_index k = 0; k < net->m; k++) rf_la_axpy(net->W + k * net->d, 2 * net->a[k], set->wstar, net->d);
+  } while (!(rf_llwa_least(net, set) > 0));
+}
+
+void rf_llwa_single(RfNet *net, const double *w, int side) {
+  for (rf_index j = 0; j < net->d; j++) net->W[j] = side * w[j] / sqrt(2);
+  net->a[0] = side / sqrt(2);
+}
+
+void rf_llwa_pair(RfNet *net, const RfLlwaSet *set) {
+  for (rf_index j = 0; j < net->d; j++) net->W[j] = set->wstar[j] / 2, net->W[net->d + j] = -net->W[j];
+  net->a[0] = 0.5, net->a[1] = -0.5;
+}
+
+double rf_llwa_apart(const RfNet *f, const RfNet *g) {
+  double apart = 0, x[RF_LLWA_D];
+  RfRandom random;
+  rf_random_init(&random, 100, 0);
+  for (int k = 0; k < 100; k++) {
+    rf_random_direction(&random, x, f->d);
+    apart = fmax(apart, fabs(rf_llwa_output(f, x) - rf_llwa_output(g, x)));
+  }
+  return apart;
 }
 
 double rf_llwa_gradient(RfNet *gradient, double *q, const RfNet *net, const RfLlwaSet *set) {

@@ -46,18 +46,6 @@ static rf_index mirror(const RfLlwaSet *set, rf_index i) {
   return i;
 }
 
-/* A random network that is right on every sample: neurons scattered about +-wstar. */
-static void correct_point(RfNet *net, double *q, RfRandom *random, const RfLlwaSet *set) {
-  double least;
-  do {
-    rf_llwa_gaussian(net, random, 1);
-    for (rf_index k = 0; k < net->m; k++) rf_la_axpy(net->W + k * net->d, 2 * net->a[k], set->wstar, net->d);
-    least = INFINITY;
-    for (rf_index i = 0; i < set->n; i++)
-      q[i] = set->y[i] * rf_llwa_output(net, set->X + i * set->d), least = fmin(least, q[i]);
-  } while (!(least > 0));
-}
-
 static RfStatus merging(RfClaimRun *run, const char *spec, RfRandom *random, rf_index draws, double *tight) {
   const double leaks[] = {0.1, 0.5, 0.9};
   RfLlwaSet set;
@@ -69,9 +57,12 @@ static RfStatus merging(RfClaimRun *run, const char *spec, RfRandom *random, rf_
     double q[rows], least = INFINITY, after = INFINITY, scale = 0;
     set.leak = leaks[draw % 3];
     RfNet net = at(&one, 1 + draw % 8, &set), two = at(&other, 2, &set);
-    correct_point(&net, q, random, &set);
+    rf_llwa_correct(&net, random, &set);
     merge(&two, &net);
-    for (rf_index i = 0; i < set.n; i++) least = fmin(least, q[i]), scale = fmax(scale, q[i]);
+    for (rf_index i = 0; i < set.n; i++) {
+      q[i] = set.y[i] * rf_llwa_output(&net, set.X + i * set.d);
+      least = fmin(least, q[i]), scale = fmax(scale, q[i]);
+    }
     for (rf_index i = 0; i < set.n; i++) {
       double merged = set.y[i] * rf_llwa_output(&two, set.X + i * set.d);
       mirror_error = fmax(mirror_error, fabs(merged - 0.5 * (q[i] + q[mirror(&set, i)])) / scale);

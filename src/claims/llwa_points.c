@@ -201,10 +201,7 @@ static void share_solution(RfNet *net, const RfLlwaOneSided *one, const double *
 }
 
 static double normalised_margin(const RfNet *net, const RfLlwaSet *set) {
-  double least = INFINITY;
-  for (rf_index i = 0; i < set->n; i++)
-    least = fmin(least, set->y[i] * rf_llwa_output(net, set->X + i * set->d));
-  return least / rf_net_norm2(net);
+  return rf_llwa_least(net, set) / rf_net_norm2(net);
 }
 
 /* Random neighbours within 0.01 whose signs of a respect P (the first `size` neurons). */
