@@ -18,6 +18,22 @@ foreach(source ${RF_TEST_SOURCES})
   set_tests_properties(${room}/${name} PROPERTIES LABELS "unit" TIMEOUT 600)
 endforeach()
 
+# A test that puts itself between the library's rooms names the functions it stands in for in lines
+# "--wrap: NAME NAME": calls of NAME then reach __wrap_NAME in the test, which may call __real_NAME.
+foreach(source ${RF_TEST_SOURCES})
+  file(STRINGS ${source} wrap_lines REGEX "--wrap: ")
+  if(wrap_lines)
+    get_filename_component(room ${source} DIRECTORY)
+    get_filename_component(room ${room} NAME)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "" name ${name})
+    string(REGEX MATCHALL "rf_[a-z0-9_]+" wrapped "${wrap_lines}")
+    foreach(symbol ${wrapped})
+      target_link_options(test_${room}_${name} PRIVATE "-Wl,--wrap=${symbol}")
+    endforeach()
+  endif()
+endforeach()
+
 # Tests that need a rigorous second opinion link FLINT/Arb: tests/ROOM/test_NAME.c that include <arb.h>.
 find_library(FLINT_LIBRARY flint REQUIRED)
 find_library(ARB_LIBRARY NAMES arb flint-arb REQUIRED)
