@@ -58,7 +58,7 @@ foreach(script ${RF_SHELL_TESTS})
   endif()
   add_test(NAME ${room}/${name} COMMAND bash ${script})
   set(labels "shell")
-  if(name STREQUAL "install") # a client of an instrumented library would need its runtime
+  if(name STREQUAL "install" OR room STREQUAL "python") # a client of an instrumented library would need its runtime
     set(labels "shell;noasan;nocoverage")
   endif()
   set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT 900 SKIP_RETURN_CODE 77

@@ -13,6 +13,7 @@ static const RfField separator[] = {
         "when not separable: n values >= 0 that sum to 1 with sum_i f_i y_i x_i = 0; otherwise null"),
     RF_NUMBER_ROW("stationarity", "",
                   "|w/margin - sum_i multipliers_i y_i x_i| / |w/margin|, recomputed at the end"),
+    RF_INTEGER_ROW("iterations", "changes of the active set until the end"),
     RF_NUMBER_ROW("residual", "",
                   "|sum_i farkas_i y_i x_i| / max_i |x_i|, recomputed at the end; null when separable"),
 };

@@ -29,6 +29,7 @@ void rf_json_linear_margin(RfJson *json, const char *key, const RfLinearMargin *
   rf_json_numbers(json, "multipliers", separable ? margin->multipliers : NULL, margin->n);
   rf_json_numbers(json, "farkas", refuted ? margin->farkas : NULL, margin->n);
   rf_json_number(json, "stationarity", separable ? margin->stationarity : NAN);
+  rf_json_integer(json, "iterations", margin->iterations);
   rf_json_number(json, "residual", refuted ? margin->farkas_residual : NAN);
   rf_json_end(json);
 }

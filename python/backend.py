@@ -1,0 +1,33 @@
+"""Build backend: scikit-build-core, and a source distribution that carries the C library along.
+
+In the repository the C sources are one level above this folder, where a source distribution cannot reach; they are
+copied to csrc/ while it is made.
+"""
+import contextlib
+import pathlib
+import shutil
+
+from scikit_build_core.build import *  # noqa: F401,F403
+from scikit_build_core import build as _build
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def _sources():
+    root, copy = HERE.parent, HERE / "csrc"
+    if copy.exists() or not (root / "src").is_dir():  # already a source distribution
+        yield
+        return
+    try:
+        for folder in ("src", "include", "cmake"):
+            shutil.copytree(root / folder, copy / folder)
+        shutil.copy(root / "CMakeLists.txt", copy)
+        yield
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    with _sources():
+        return _build.build_sdist(sdist_directory, config_settings)

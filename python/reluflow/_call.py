@@ -1,0 +1,143 @@
+"""From Python's arguments to the words of a command, and from its output to a result."""
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import os
+import warnings
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _native
+from ._errors import ReluflowWarning, error_from
+from ._progress import Progress, progress_from
+from .results import Record, Result
+
+R = TypeVar("R", bound=Result)
+Samples = tuple[np.ndarray, np.ndarray, list[str]]
+_FLAG = 0  # CliKind: an option without a value
+_HIDDEN = {"--json", "-o", "--quiet"}
+
+
+@functools.lru_cache(maxsize=None)
+def options_of(command: str) -> dict[str, tuple[int, str | None]]:
+    """Keyword -> (kind, default) of every option of a command."""
+    return {name.lstrip("-").replace("-", "_"): (kind, default) for name, kind, _, default, _ in _native.options(command)
+            if name not in _HIDDEN}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError("expected a value, not a truth value")
+    if isinstance(value, (tuple, list)):
+        return ",".join(_word(item) for item in value)
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def words_of(command: str, options: dict[str, Any]) -> list[str]:
+    """The flags for keyword arguments; None is not given."""
+    known = options_of(command)
+    words = []
+    for name, value in options.items():
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise TypeError(f"{command.split()[-1]}() got an unexpected keyword argument '{name}'{hint}")
+        flag = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if known[name][0] == _FLAG:
+            words += [flag] if value else []
+        else:
+            words.append(f"{flag}={_word(value)}")
+    return words
+
+
+def _label_text(label: Any) -> str:
+    value = label.item() if hasattr(label, "item") else label
+    return str(int(value)) if isinstance(value, (bool, float)) and float(value).is_integer() else str(value)
+
+
+def samples_of(X: Any, y: Any) -> Samples:
+    """X as rows of doubles (a C-order float64 array is not copied), class numbers, class names."""
+    if hasattr(X, "detach"):
+        X = X.detach().cpu().numpy()
+    if hasattr(y, "detach"):
+        y = y.detach().cpu().numpy()
+    X = np.asarray(X, dtype=np.float64, order="C")
+    y = np.asarray(y)
+    if X.ndim != 2:
+        raise ValueError(f"expected X with rows and columns, not {X.ndim} dimensions")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.shape != X.shape[:1]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has shape {y.shape}")
+    labels, numbers = np.unique(y, return_inverse=True)
+    return X, numbers.astype(np.int32), [_label_text(label) for label in labels]
+
+
+class Data:
+    """The argument DATA: arrays, a Dataset, the name of a file, or "gen:NAME,key=value,..."."""
+
+    def __init__(self, X: Any, y: Any):
+        self.path, self.samples = "memory:data", None
+        if isinstance(X, (str, os.PathLike)):
+            if y is not None:
+                raise TypeError("labels of a file are named by label= or labels=")
+            self.path = os.fspath(X)
+        elif y is None and hasattr(X, "X") and hasattr(X, "class_of"):
+            self.samples = (np.asarray(X.X, dtype=np.float64, order="C"), np.asarray(X.class_of, dtype=np.int32), list(X.classes))
+        elif y is None:
+            raise TypeError("labels y are missing")
+        else:
+            self.samples = samples_of(X, y)
+
+
+def _tree(text: str, blocks: list[Any]) -> dict[str, Any]:
+    def record(fields: dict[str, Any]) -> Any:
+        if len(fields) == 1 and "array" in fields:
+            return np.asarray(blocks[fields["array"]])
+        return Record(fields)
+
+    return json.loads(text, object_hook=record)._fields
+
+
+def warn(messages: str) -> None:
+    """The library's warnings, one a line, as Python's."""
+    for line in messages.splitlines():
+        warnings.warn(line, ReluflowWarning, stacklevel=4)
+
+
+def call(result: type[R], command: str, arguments: list[str], options: dict[str, Any], data: Data | None = None,
+         test: Samples | None = None, net: Any = None) -> R:
+    """Runs a command and wraps its output."""
+    progress: Progress = options.pop("progress", None)
+    words = words_of(command, options)
+    show = progress_from(progress)
+    try:
+        code, status, text, blocks, page, messages = _native.run(
+            command, [*words, "--", *arguments], data.samples if data else None, test, net, show)
+    finally:
+        if hasattr(show, "close"):
+            show.close()  # type: ignore[union-attr]
+    warn(messages)
+    if blocks is None:
+        raise error_from(status, text)
+    return result(_tree(text, blocks), page or "", code, status, _source(data, options))
+
+
+_TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "unit", "bias", "memory", "data_dir")
+
+
+def _source(data: Data | None, options: dict[str, Any]) -> Any:
+    """Enough to have the data again for a picture."""
+    if data is None:
+        return None
+    transforms = {name: value for name, value in options.items() if name in _TRANSFORMS and value not in (None, False)}
+    if data.samples and not transforms:
+        return data.samples
+    return {"path": (data.path,) if data.samples is None else (data.samples,), "options": transforms}
