@@ -112,7 +112,8 @@ static RfStatus draw_paths(RfClaimRun *run) {
    * same lost negative or gained positive */
   for (int l = 0; l + 1 < count; l++) {
     double x = (px[l] + px[l + 1]) / 2, y = (py[l] + py[l + 1]) / 2;
-    double tx = py[l + 1] < py[l] ? 0 : (px[l] + px[l + 1]) / 2, ty = py[l + 1] < py[l] ? y : 0;
+    bool loses = py[l + 1] < py[l];
+    double tx = loses ? (py[l] > 1 ? 0 : 1) : x, ty = loses ? y : px[l] > 0 ? 0 : 1;
     rf_svg_line(&svg, rf_plot_x(&plot, x), rf_plot_y(&plot, y), rf_plot_x(&plot, tx - shift),
                 rf_plot_y(&plot, ty - shift), (RfPen){.colour = RF_COLOUR_FAINT, .width = 1, .dashed = true});
   }
