@@ -67,6 +67,10 @@ RF_API RfStatus rf_la_rank(RfContext *context, rf_index *rank, double *singular,
 /* Solves A x = b, A square n x n, row-major, overwritten; b (n) overwritten by x. RF_ERR_NUMERIC when
  * singular. */
 RF_API RfStatus rf_la_solve(RfContext *context, double *A, double *b, rf_index n);
+/* LU factors of the square row-major A in place, pivot (n); false when it is singular. Then A x = b, b
+ * overwritten. */
+RF_API bool rf_la_lu(double *A, int32_t *pivot, rf_index n);
+RF_API void rf_la_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n);
 /* Minimum-norm least-squares solution of |A x - b| by complete orthogonal factorisation; A is overwritten;
  * b has max(rows, cols) entries, on return the first cols are x. */
 RF_API RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index rows, rf_index cols,

@@ -2,12 +2,11 @@
  * accurate and L-stable (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.7). With the
  * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
  * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
- * solved densely while they are small, and by the Woodbury identity with one factor per block and one of
- * order r otherwise. */
-#include "flow_internal.h"
-
+ * solved densely while they are small, and by implicit_blocks.c otherwise. */
 #include <math.h>
 #include <string.h>
+
+#include "implicit_internal.h"
 
 enum { STAGES = 6, DENSE_LIMIT = 120 };
 
@@ -30,60 +29,55 @@ static const double coefficient_c[STAGES][STAGES] = {
 struct RfImplicit {
   RfContext *context;
   rf_index max_units, n, d;
+  RfBlocks *large;   /* NULL: dense */
   rf_index rank;     /* samples that carry weight */
   rf_index *carrier; /* their indices */
-  double *blocks;    /* units x b x b: B, untouched by the factorisation */
-  double *U;         /* units x b x n: block k, column per carrier: df_k/dq_r' chain is in K */
+  double *blocks;    /* units x b x b: B */
+  double *U;         /* units x b x n: column per carrier */
   double *K;         /* n x (units b): dc_r/dy, carriers as rows */
-  double *factor;    /* dense: N x N; blocks: units x b x b */
-  double *small;     /* n x n */
-  double *Z;         /* units x b x n = M^-1 U */
-  int32_t *pivot, *small_pivot;
+  double *dense;     /* N x N */
+  int32_t *pivot;
   double *stage[STAGES], *point, *right, *packed, *first;
   double *memory, *scratch;
-  rf_index capacity_dense; /* order for which `dense` has room */
-  double *dense;
 };
 
 void rf_implicit_free(RfImplicit *method) {
   if (!method) return;
+  rf_blocks_free(method->large);
   rf_free(method->carrier);
   rf_free(method->memory);
   rf_free(method->pivot);
-  rf_free(method->dense);
   rf_free(method);
 }
 
 RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, rf_index n, rf_index d) {
-  rf_index b = d + 2, N = units * b, bb = N * b, bn = N * n;
+  rf_index b = d + 2, N = units * b;
+  bool dense = N <= DENSE_LIMIT;
+  rf_index bb = dense ? N * b : 0, bn = dense ? N * n : 0, NN = dense ? N * N : 0;
   RfImplicit *method = RF_NEW(RfImplicit, 1);
   *out = NULL;
   if (!method) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
   method->context = context;
   method->max_units = units, method->n = n, method->d = d;
   method->carrier = RF_NEW(rf_index, n);
-  method->capacity_dense = N <= DENSE_LIMIT ? N : 0;
-  method->dense = RF_NEW(double, method->capacity_dense * method->capacity_dense);
-  method->memory = RF_NEW(double, 2 * bb + 3 * bn + n * n + (STAGES + 5) * (N + 1) + b * b + 4 * n);
-  method->pivot = RF_NEW(int32_t, N + n);
-  if (!method->carrier || !method->memory || !method->pivot || !method->dense) {
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 4) * (N + 1) + b * b);
+  method->pivot = RF_NEW(int32_t, N);
+  RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
+  if (status || !method->carrier || !method->memory || !method->pivot) {
     rf_implicit_free(method);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
   }
   double *next = method->memory;
   method->blocks = next, next += bb;
-  method->factor = next, next += bb;
   method->U = next, next += bn;
   method->K = next, next += bn;
-  method->Z = next, next += bn;
-  method->small = next, next += n * n;
+  method->dense = next, next += NN;
   for (int s = 0; s < STAGES; s++) method->stage[s] = next, next += N + 1;
   method->point = next, next += N + 1;
   method->right = next, next += N + 1;
   method->packed = next, next += N + 1;
   method->first = next, next += N + 1;
   method->scratch = next;
-  method->small_pivot = method->pivot + N;
   *out = method;
   return RF_OK;
 }
@@ -116,29 +110,16 @@ static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
   return true;
 }
 
-/* columns right-hand sides, row-major with `columns` entries per row. */
-static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n, rf_index columns) {
+static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
-    rf_index p = pivot[k];
-    for (rf_index c = 0; c < columns && p != k; c++) {
-      double swap = b[k * columns + c];
-      b[k * columns + c] = b[p * columns + c], b[p * columns + c] = swap;
-    }
+    double swap = b[k];
+    b[k] = b[pivot[k]], b[pivot[k]] = swap;
   }
   for (rf_index r = 0; r < n; r++)
-    for (rf_index k = 0; k < r; k++) {
-      double factor = A[r * n + k];
-      if (factor == 0) continue;
-      for (rf_index c = 0; c < columns; c++) b[r * columns + c] -= factor * b[k * columns + c];
-    }
+    for (rf_index k = 0; k < r; k++) b[r] -= A[r * n + k] * b[k];
   for (rf_index r = n - 1; r >= 0; r--) {
-    for (rf_index k = r + 1; k < n; k++) {
-      double factor = A[r * n + k];
-      if (factor == 0) continue;
-      for (rf_index c = 0; c < columns; c++) b[r * columns + c] -= factor * b[k * columns + c];
-    }
-    double inverse = 1 / A[r * n + r];
-    for (rf_index c = 0; c < columns; c++) b[r * columns + c] *= inverse;
+    for (rf_index k = r + 1; k < n; k++) b[r] -= A[r * n + k] * b[k];
+    b[r] /= A[r * n + r];
   }
 }
 
@@ -226,15 +207,21 @@ static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean
   }
 }
 
+rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
+  double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
+  rf_index count = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->p[i] > least) carrier[count++] = i;
+  return count;
+}
+
 RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   rf_index d = system->d, b = d + 2, units = system->units;
   rf_system_rhs(system, system->y, f);
-  rf_system_planes(system, system->y);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
-  method->rank = 0;
-  double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
-  for (rf_index i = 0; i < system->n; i++)
-    if (system->p[i] > least) method->carrier[method->rank++] = i;
+  if (method->large) return rf_blocks_prepare(method->context, method->large, system);
+  rf_system_planes(system, system->y);
+  method->rank = rf_carriers(system, method->carrier);
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
@@ -252,11 +239,6 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
 
 /* ---- linear systems
  * ------------------------------------------------------------------------------------------------------- */
-
-static bool use_dense(const RfImplicit *method, const RfSystem *system) {
-  rf_index N = system->units * (system->d + 2);
-  return N <= method->capacity_dense;
-}
 
 static bool factor_dense(RfImplicit *method, const RfSystem *system, double shift) {
   rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
@@ -277,35 +259,12 @@ static bool factor_dense(RfImplicit *method, const RfSystem *system, double shif
   return lu_factor(A, method->pivot, N);
 }
 
-static bool factor_blocks(RfImplicit *method, const RfSystem *system, double shift) {
-  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
-  memcpy(method->Z, method->U, (size_t)(N * rank) * sizeof(double));
-  for (rf_index k = 0; k < units; k++) {
-    double *A = method->factor + k * b * b;
-    for (rf_index i = 0; i < b * b; i++) A[i] = -method->blocks[k * b * b + i];
-    for (rf_index i = 0; i < b; i++) A[i * b + i] += shift;
-    if (!lu_factor(A, method->pivot + k * b, b)) return false;
-    lu_solve(A, method->pivot + k * b, method->Z + k * b * rank, b, rank);
-  }
-  rf_la_product_nn(method->small, method->K, method->Z, rank, rank, N); /* T = I - K Z */
-  for (rf_index i = 0; i < rank * rank; i++) method->small[i] = -method->small[i];
-  for (rf_index i = 0; i < rank; i++) method->small[i * rank + i] += 1;
-  return lu_factor(method->small, method->small_pivot, rank);
-}
-
 /* x (block order) overwritten by the solution. */
 static void solve(const RfImplicit *method, const RfSystem *system, double *x) {
-  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
-  if (use_dense(method, system)) {
-    lu_solve(method->dense, method->pivot, x, N, 1);
-    return;
-  }
-  double *s = method->scratch + b * b;
-  for (rf_index k = 0; k < units; k++)
-    lu_solve(method->factor + k * b * b, method->pivot + k * b, x + k * b, b, 1);
-  for (rf_index r = 0; r < rank; r++) s[r] = rf_la_dot(method->K + r * N, x, N);
-  lu_solve(method->small, method->small_pivot, s, rank, 1);
-  for (rf_index i = 0; i < N; i++) x[i] += rf_la_dot(method->Z + i * rank, s, rank);
+  if (method->large)
+    rf_blocks_solve(method->large, system, x);
+  else
+    lu_solve(method->dense, method->pivot, x, system->units * (system->d + 2));
 }
 
 static void pack(const RfSystem *system, double *blocks, const double *flat) {
@@ -351,8 +310,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
   rf_index N = system->units * (system->d + 2);
   double shift = 1 / (h * gamma_);
   *error = INFINITY;
-  if (!(use_dense(method, system) ? factor_dense(method, system, shift)
-                                  : factor_blocks(method, system, shift)))
+  if (!(method->large ? rf_blocks_factor(method->large, system, shift) : factor_dense(method, system, shift)))
     return RF_OK;
   for (int s = 0; s < STAGES; s++) {
     const double *f = method->first;

@@ -86,6 +86,17 @@ RfStatus rf_la_solve(RfContext *context, double *A, double *b, rf_index n) {
   return lapack_status(context, info, "linear system");
 }
 
+/* LAPACK sees the transpose of a row-major matrix. */
+bool rf_la_lu(double *A, int32_t *pivot, rf_index n) {
+  if (n == 0) return true;
+  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, A, (lapack_int)n, pivot) == 0;
+}
+
+void rf_la_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+  if (n == 0) return;
+  LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', (lapack_int)n, 1, A, (lapack_int)n, pivot, b, (lapack_int)n);
+}
+
 RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index rows, rf_index cols,
                              double relative, rf_index *rank) {
   RfStatus status = check_sizes(context, rows, cols);

@@ -53,12 +53,21 @@ static void solves(void **state) {
     memcpy(copy, A, sizeof A);
     assert_ok(&context, rf_la_solve(&context, copy, b, n));
     for (rf_index i = 0; i < n; i++) assert_close(b[i], x[i], 1e-12);
+    int32_t pivot[10];
+    rf_la_apply(b, A, x, n, n, n);
+    memcpy(copy, A, sizeof A);
+    assert_true(rf_la_lu(copy, pivot, n));
+    rf_la_lu_solve(copy, pivot, b, n);
+    for (rf_index i = 0; i < n; i++) assert_close(b[i], x[i], 1e-12);
     rf_la_gram(G, A, n, n);
     rf_la_apply(c, G, x, n, n, n);
     assert_ok(&context, rf_la_cholesky(&context, G, n));
     rf_la_cholesky_solve(G, c, n);
     for (rf_index i = 0; i < n; i++) assert_close(c[i], x[i], 1e-10);
   }
+  int32_t pivot[2];
+  double zero[] = {1, 2, 2, 4};
+  assert_false(rf_la_lu(zero, pivot, 2));
   double singular[] = {1, 2, 2, 4}, b[] = {1, 1}, indefinite[] = {1, 0, 0, -1};
   assert_int_equal(rf_la_solve(&context, singular, b, 2), RF_ERR_NUMERIC);
   assert_int_equal(rf_la_cholesky(&context, indefinite, 2), RF_ERR_NUMERIC);
