@@ -35,6 +35,8 @@ double rf_llwa_output(const RfNet *net, const double *x);
 double rf_llwa_least(const RfNet *net, const RfLlwaSet *set);
 /* A random network that is right on every sample: neurons scattered about +-wstar. */
 void rf_llwa_correct(RfNet *net, RfRandom *random, const RfLlwaSet *set);
+/* The same, scaled so that L is just below ln 2/n. */
+void rf_llwa_low_loss(RfNet *net, RfRandom *random, const RfLlwaSet *set);
 /* One neuron: f(x) = side/2 phi(side <w,x>) at |theta| = 1. */
 void rf_llwa_single(RfNet *net, const double *w, int side);
 /* Two neurons: f(x) = (1+leak)/4 <wstar,x> at |theta| = 1. */

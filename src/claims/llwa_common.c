@@ -67,6 +67,17 @@ void rf_llwa_correct(RfNet *net, RfRandom *random, const RfLlwaSet *set) {
   } while (!(rf_llwa_least(net, set) > 0));
 }
 
+void rf_llwa_low_loss(RfNet *net, RfRandom *random, const RfLlwaSet *set) {
+  double total, n = (double)set->n;
+  rf_llwa_correct(net, random, set);
+  rf_llwa_copy(net, net, 0.1);
+  do {
+    rf_llwa_copy(net, net, 1.05), total = 0;
+    for (rf_index i = 0; i < set->n; i++)
+      total += rf_loss_value(RF_LOSS_LOGISTIC, set->y[i] * rf_llwa_output(net, set->X + i * set->d));
+  } while (!(total / n < log(2) / n));
+}
+
 void rf_llwa_single(RfNet *net, const double *w, int side) {
   for (rf_index j = 0; j < net->d; j++) net->W[j] = side * w[j] / sqrt(2);
   net->a[0] = side / sqrt(2);

@@ -40,15 +40,6 @@ typedef struct Setting {
 
 static const Setting separated[] = {{"DS-SYM6", 0.5, 1}, {"DS-SEP(10,3,0)", 0.5, 0}, {"DS-PL2", 0, 3}};
 
-/* A start that is right on every sample, scaled until L < ln 2/n. */
-static void low_loss(RfNet *net, RfRandom *random, const RfLlwaSet *set) {
-  Point gradient;
-  RfNet g = at(&gradient, net->m, set);
-  double q[RF_LLWA_ROWS];
-  rf_llwa_correct(net, random, set);
-  while (!(rf_llwa_gradient(&g, q, net, set) < log(2) / (double)set->n)) rf_llwa_copy(net, net, 1.2);
-}
-
 RfStatus rf_llwa_02(RfClaimRun *run) {
   double worst = 0, least_size = INFINITY;
   rf_index runs = 0;
@@ -63,7 +54,7 @@ RfStatus rf_llwa_02(RfClaimRun *run) {
       double residual = INFINITY;
       RfNet start = at(&point, 6, &set);
       RfRandom random = rf_claim_random(run, (uint64_t)(100 * s + draw));
-      low_loss(&start, &random, &set);
+      rf_llwa_low_loss(&start, &random, &set);
       status = rf_llwa_limit(run, &flow, &converged, &set, &start, 0);
       if (!status && converged) status = stationarity(run, &residual, &flow.limit.net, &set);
       rf_claim_true(run, "the direction converges", converged);
@@ -338,7 +329,7 @@ RfStatus rf_llwa_08(RfClaimRun *run) {
       RfNet start = at(&point, 4, &set);
       RfFlowResult flow;
       bool converged;
-      low_loss(&start, &random, &set);
+      rf_llwa_low_loss(&start, &random, &set);
       status = rf_llwa_limit(run, &flow, &converged, &set, &start, 0);
       for (rf_index k = 0; k < 4 && converged; k++) {
         const double *w = flow.limit.net.W + k * set.d;
