@@ -31,9 +31,10 @@ static double restlessness(const RfRun *run) {
 
 /* Frozen second layer: a unit that still grows under vanishing weights goes like w + v ln tau. Does it stay
  * on its side of every hyperplane then? */
-static bool keeps_sides(const RfRun *run, double waited) {
-  const RfSystem *system = &run->system;
+static bool keeps_sides(RfRun *run, double waited) {
+  RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d;
+  rf_system_planes(system, system->y);
   for (rf_index u = 0; u < system->units; u++)
     for (rf_index i = 0; i < n && !system->dead[u]; i++) {
       double side = system->sigma[u * n + i], far = side * system->H[u * n + i];

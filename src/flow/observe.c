@@ -38,7 +38,7 @@ static void fill_neuron(RfRun *run, rf_index k) {
   rf_system_neuron(system, k, w, w + d, &moment->log_norms[k]);
   memset(field, 0, (size_t)d * sizeof(double));
   if (u >= 0 && !system->dead[u]) {
-    memcpy(field, system->g + u * d, (size_t)d * sizeof(double));
+    memcpy(field, rf_system_g(system, u), (size_t)d * sizeof(double));
     for (rf_index i = 0; i < n; i++) sides[i] = (int8_t)(system->sigma[u * n + i] * system->flip[k]);
     return;
   }
