@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "fused.h"
 #include "pass.h"
 
 /* At most this many partial sums; each covers a fixed range of blocks. */
@@ -15,6 +16,10 @@ static rf_index loss_groups(rf_index blocks) { return blocks < 16 ? blocks : 16;
 /* Below this many multiplications (samples x parameters) waking threads costs more than it saves. */
 static const double loss_parallel_work = 4e6;
 
+/* Samples between two possible ends of a group with the fused kernel; at least the largest block of a pass,
+ * so that there are not more groups than without. */
+enum { fused_rows = 22 * RF_FUSED_ROWS };
+
 struct RfLossWork {
   const RfLayeredNet *net;
   RfPrecision precision;
@@ -22,6 +27,8 @@ struct RfLossWork {
   void *passes;  /* n_passes of RfPass_double or RfPass_float: one per thread */
   void *partial; /* groups x n_parameters */
   void *weights; /* most_rows */
+  void *fused; /* scratch of the fused kernel, fused_room numbers for each thread; NULL where BLAS is used */
+  rf_index fused_room;
 };
 
 #define exponential_double exp
@@ -46,6 +53,7 @@ void rf_layers_loss_work_free(RfLossWork *work) {
   rf_free(work->passes);
   rf_free(work->partial);
   rf_free(work->weights);
+  rf_free(work->fused);
   rf_free(work);
 }
 
@@ -67,6 +75,11 @@ RfStatus rf_layers_loss_work_new(RfContext *context, RfLossWork **out, const RfL
   work->partial = rf_alloc(sums, size);
   work->weights = rf_alloc(most_rows, size);
   if (!work->passes || !work->partial || !work->weights) goto no_memory;
+  if (rf_fused_suits(net, size)) {
+    work->fused_room = rf_fused_room(rf_fused_shape(net, size));
+    work->fused = rf_alloc(wanted * work->fused_room, size);
+    if (!work->fused) goto no_memory;
+  }
   for (; work->n_passes < wanted && !status; work->n_passes += !status)
     status =
         precision == RF_FLOAT

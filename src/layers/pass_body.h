@@ -145,6 +145,25 @@ RF_HOT static void NAME(head_backward)(REAL *restrict G, REAL *restrict da, cons
   }
 }
 
+/* out = phi(z), out *= phi'(z), out += x. */
+RF_HOT static void NAME(activate)(REAL *restrict out, const REAL *restrict z, REAL leak, rf_index count) {
+  for (rf_index k = 0; k < count; k++) {
+    REAL low = leak * z[k];
+    out[k] = z[k] > 0 ? z[k] : low;
+  }
+}
+
+RF_HOT static void NAME(gate)(REAL *restrict out, const REAL *restrict z, REAL leak, rf_index count) {
+  for (rf_index k = 0; k < count; k++) {
+    REAL low = leak * out[k];
+    out[k] = z[k] > 0 ? out[k] : low;
+  }
+}
+
+RF_HOT static void NAME(add)(REAL *restrict out, const REAL *restrict x, rf_index count) {
+  for (rf_index k = 0; k < count; k++) out[k] += x[k];
+}
+
 const REAL *NAME(rf_pass_forward)(NAME(RfPass) * pass, const REAL *X, rf_index rows) {
   const RfLayeredNet *net = pass->net;
   rf_index last = net->n_layers - 1;
@@ -156,14 +175,11 @@ const REAL *NAME(rf_pass_forward)(NAME(RfPass) * pass, const REAL *X, rf_index r
       break;
     }
     if (l > 0) {
-      REAL *input = pass->input[l], leak = pass->leak;
-      for (rf_index k = 0; k < rows * layer->inputs; k++)
-        input[k] = before[k] > 0 ? before[k] : leak * before[k];
-      A = input;
+      NAME(activate)(pass->input[l], before, pass->leak, rows * layer->inputs);
+      A = pass->input[l];
     }
     NAME(apply_layer)(pass, pass->z[l], A, layer, rows);
-    if (layer->residual)
-      for (rf_index k = 0; k < rows * layer->outputs; k++) pass->z[l][k] += before[k];
+    if (layer->residual) NAME(add)(pass->z[l], before, rows * layer->outputs);
   }
   return pass->z[last];
 }
@@ -248,11 +264,8 @@ void NAME(rf_pass_backward)(NAME(RfPass) * pass, REAL *gradient, const REAL *X, 
       NAME(accumulate)(pass, gradient + layer->offset, pass->g, l > 0 ? pass->input[l] : X, layer, rows);
     if (l == 0) break;
     NAME(pull_back)(pass, pass->g_next, pass->g, layer, rows);
-    const REAL *before = pass->z[l - 1];
-    REAL leak = pass->leak;
-    for (rf_index k = 0; k < rows * layer->inputs; k++) pass->g_next[k] *= before[k] > 0 ? 1 : leak;
-    if (layer->residual)
-      for (rf_index k = 0; k < rows * layer->inputs; k++) pass->g_next[k] += pass->g[k];
+    NAME(gate)(pass->g_next, pass->z[l - 1], pass->leak, rows * layer->inputs);
+    if (layer->residual) NAME(add)(pass->g_next, pass->g, rows * layer->inputs);
     REAL *swap = pass->g;
     pass->g = pass->g_next, pass->g_next = swap;
   }
