@@ -1,6 +1,6 @@
-/* explain: the main job. One walk through the house for a two-class dataset: what the data decide, what a
- * theorem predicts, where gradient flow goes from a given start, what that point is, and the best margin
- * there is. Nothing is computed twice. */
+/* explain: the main job. One walk through the house for a dataset: what the data decide, what a theorem
+ * predicts, where gradient flow goes from a given start, what that point is, and the best margin there is.
+ * More than two classes: one network per class against the rest. Nothing is computed twice. */
 #ifndef RELUFLOW_EXPLAIN_H
 #define RELUFLOW_EXPLAIN_H
 
@@ -22,26 +22,33 @@ typedef struct RfExplainSettings {
   rf_index width;
   double log_scale; /* ln eps of the start */
   uint64_t seed;
-  double optimum_seconds; /* time for the global optimum; what is known by then is reported */
-  rf_index trace;         /* rows of the trace for the pictures */
+  /* Seconds for each step, over all classes together; what is known by then is reported, and what is not. */
+  double inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
+  rf_index trace; /* rows of the trace for the pictures */
 } RfExplainSettings;
 
-RF_API RfExplainSettings
-rf_explain_settings_default(void); /* ReLU, logistic, balanced, 50 neurons, 1e-6, 20 s, 200 rows */
+RF_API RfExplainSettings rf_explain_settings_default(
+    void); /* ReLU, logistic, balanced, 50 neurons, 1e-6, 30 + 60 + 20 + 20 s, 200 rows */
 
-enum { RF_EXPLAIN_SENTENCES = 10, RF_EXPLAIN_SENTENCE = 400 };
+enum { RF_EXPLAIN_SENTENCES = 10, RF_EXPLAIN_SENTENCE = 480 };
 
-typedef struct RfExplanation {
-  const RfDataset *data; /* borrowed */
+typedef struct RfExplanation RfExplanation;
+struct RfExplanation {
+  const RfDataset *data; /* borrowed; of a part: part_data */
   RfExplainSettings settings;
-  RfInspection inspection;
+  RfInspection inspection;        /* empty in a part */
+  const RfInspection *seen;       /* what the data decide: inspection, or the part of it for this class */
+  const char *positive_class;     /* in a part: the class that is +1 */
   const RfPrediction *prediction; /* of the first theorem that predicts a limit; NULL when none does */
   char why[RF_EXPLAIN_SENTENCE];  /* why it applies, or why none does */
   RfNet start_net;
   RfFlowStart start;
   RfFlowProblem problem;
+  bool has_flow;
   RfFlowResult flow;
   double flow_seconds;
+  bool flow_stopped;    /* by its own limit of time */
+  rf_index n_wrong;     /* samples on the wrong side where the flow ended; -1 = not known */
   bool has_certificate; /* the flow converged and its limit was judged */
   RfCertificate certificate;
   bool has_optimum;
@@ -49,12 +56,15 @@ typedef struct RfExplanation {
   RfOptimum optimum;
   rf_index n_sentences;
   char sentences[RF_EXPLAIN_SENTENCES][RF_EXPLAIN_SENTENCE];
-} RfExplanation;
+  rf_index n_parts; /* classes, when there are more than two; then flow, certificate and optimum are there */
+  RfExplanation *parts; /* only in the parts */
+  RfDataset part_data;  /* of a part: this class against the rest, the samples borrowed from the whole */
+};
 
 RF_API void rf_explanation_free(RfExplanation *explanation);
-/* data with two classes (or one): data->y is set. RF_OK when the flow converged; otherwise the outcome of the
- * flow (RF_NOT_SEPARABLE, RF_BRANCHED, RF_UNDECIDED), RF_INTERRUPTED, all with what is known filled in; or a
- * failure. */
+/* RF_OK when the flow converged; otherwise its outcome (RF_NOT_SEPARABLE, RF_BRANCHED, RF_UNDECIDED; RF_LIMIT
+ * when its own time ran out), of several classes the worst; RF_INTERRUPTED; all with what is known filled in;
+ * or a failure. */
 RF_API RfStatus rf_explain_run(RfContext *context, RfExplanation *explanation, const RfDataset *data,
                                const RfExplainSettings *settings);
 /* Ten lines, and the self-contained page. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 typedef struct ExplainFlags {
-  double leak, scale, log_scale, best_time;
+  double leak, scale, log_scale, flow_time, best_time;
   const char *loss, *init;
   rf_index width;
 } ExplainFlags;
@@ -20,6 +20,8 @@ static const CliOption options[] = {
      "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
     {"--scale", CLI_NUMBER, FIELD(scale), "EPS", "1e-6", 1e-300, 1e150, "multiplies the initial weights"},
     {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, 0, 0, "the same as ln EPS; -1e5 is ordinary"},
+    {"--flow-time", CLI_NUMBER, FIELD(flow_time), "S", "60", 0, 1e9,
+     "seconds for the flow; when they are over, the rest goes on without its limit"},
     {"--best-time", CLI_NUMBER, FIELD(best_time), "S", "20", 0, 1e9,
      "seconds for the search of the best margin; the bounds known by then are reported"},
     {0},
@@ -30,7 +32,7 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
   *s = rf_explain_settings_default();
   s->leak = flags->leak, s->width = flags->width, s->seed = run->common.seed;
   s->log_scale = cli_given(run, "--log-scale") ? flags->log_scale : log(flags->scale);
-  s->optimum_seconds = flags->best_time;
+  s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
   RfStatus status = rf_loss_from_name(&run->context, &s->loss, flags->loss);
   return status ? status : rf_init_from_name(&run->context, &s->init, flags->init);
 }
@@ -61,11 +63,13 @@ const CliCommand cli_explain = {
     .name = "explain",
     .arguments = "DATA",
     .summary = "what will gradient flow learn here, and is it the best margin?",
-    .description = "One walk: what the data decide before training, the limit that a theorem predicts, where "
-                   "gradient flow goes from a "
-                   "small random start to t = infinity, what that point is, and the best margin that any "
-                   "network has. Ten lines here, "
-                   "and with --report one page with the pictures.",
+    .description =
+        "One walk: what the data decide before training, the limit that a theorem predicts, where "
+        "gradient flow goes from a "
+        "small random start to t = infinity, what that point is, and the best margin that any "
+        "network has. Ten lines here, "
+        "and with --report one page with the pictures. More than two classes: one network per class "
+        "against the rest.",
     .options = options,
     .settings_size = sizeof(ExplainFlags),
     .takes_data = true,

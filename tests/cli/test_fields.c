@@ -55,6 +55,9 @@ static const struct {
     {"certify", "certify gen:DS-V1 $TMP/pair.json"},
     {"certify", "certify gen:DS-PL2 $TMP/best.json"},
     {"certify", "certify gen:DS-LL1,leak=0 $TMP/kinks.json"},
+    {"explain", "explain gen:DS-PL2 --width 6"},
+    {"explain", "explain gen:DS-MC3 --width 3"},
+    {"explain", "explain gen:DS-MC3 --width 3 --leak 0.5"},
     {"verify", "verify VSS-07 VSS-11 --quick"},
 };
 

@@ -1,6 +1,7 @@
 /* What explain says is what the library finds: margins, verdicts and sentences on data whose answers are
  * known. */
 #include "rf_test.h"
+#include "explain/explain_internal.h"
 
 static void explain(RfContext *context, RfExplanation *e, RfDataset *data, const char *spec, double leak,
                     RfStatus want) {
@@ -79,21 +80,46 @@ static void pages_are_whole(void **state) {
   rf_dataset_free(&data);
 }
 
-static void more_classes_are_refused(void **state) {
+/* One network per class: each part is what the class alone would get. */
+static void several_classes(void **state) {
   (void)state;
   RfContext context;
   RfDataset data;
   RfExplanation e;
-  RfExplainSettings settings = rf_explain_settings_default();
+  RfText html = {0};
   rf_context_init(&context);
-  assert_ok(&context, rf_data_generate(&context, &data, "DS-MC3"));
-  assert_int_equal(rf_explain_run(&context, &e, &data, &settings), RF_ERR_USAGE);
+  explain(&context, &e, &data, "DS-MC3", 0, RF_OK);
+  assert_int_equal(e.n_parts, 3);
+  for (rf_index k = 0; k < 3; k++) {
+    assert_close(e.parts[k].flow.limit.margin, 1 / (2 * (1 + sqrt(2))), 1e-9);
+    assert_int_equal(e.parts[k].certificate.global, RF_VERDICT_OPTIMUM);
+    assert_string_equal(e.parts[k].positive_class, data.class_names[k]);
+    assert_ptr_equal(e.parts[k].data->X, data.X);
+  }
+  assert_true(says(&e, "3 classes"));
+  assert_true(says(&e, "the best there is"));
+  assert_ok(&context, rf_explanation_html(&context, &html, &e));
+  assert_non_null(strstr(rf_text_string(&html), "class 1"));
+  rf_text_free(&html);
+  rf_explanation_free(&e);
   rf_dataset_free(&data);
 }
 
+static void theorems_by_name(void **state) {
+  (void)state;
+  char name[96];
+  rf_explain_theorem(name, sizeof name, "PL-Thm1");
+  assert_string_equal(name, "Theorem 1 of Phuong and Lampert");
+  rf_explain_theorem(name, sizeof name, "WP-Prop5");
+  assert_string_equal(name, "Proposition 5 of Wang and Pilanci");
+  rf_explain_theorem(name, sizeof name, "odd");
+  assert_string_equal(name, "odd");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(orthogonally_separable), cmocka_unit_test(stops_short_of_the_best),
-      cmocka_unit_test(pages_are_whole), cmocka_unit_test(more_classes_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(orthogonally_separable),
+                                     cmocka_unit_test(stops_short_of_the_best),
+                                     cmocka_unit_test(pages_are_whole), cmocka_unit_test(several_classes),
+                                     cmocka_unit_test(theorems_by_name)};
   return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
 }
