@@ -62,6 +62,11 @@ RF_API void rf_kkt_free(RfKkt *kkt); /* frees the contents and zeroes the struct
 RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
                                const double *y, rf_index n);
 
+/* The same where only W may move, with theta = W: min |W|^2/2 s.t. y_i f(x_i) >= 1. margin is min_i y_i
+ * f(x_i) / |W|, and the sum of lambda at a KKT point is 2 objective. */
+RF_API RfStatus rf_certify_kkt_first_layer(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
+                                           const double *y, rf_index n);
+
 /* ---- layered networks -------------------------------------------------------------------------------------
  */
 

@@ -11,6 +11,7 @@ typedef struct RfPoint {
   rf_index n, m, d;
   const double *X, *y;
   double leak;
+  bool first_layer;    /* only W moves: |theta| is |W|, and a is divided by its largest entry */
   double *W, *a;       /* scaled copies */
   double *z;           /* n rows of m: w_k.x_i */
   double *q;           /* n: margins, smallest 1 */
@@ -26,6 +27,9 @@ void rf_point_free(RfPoint *point);
 /* RF_OK, RF_NOT_SEPARABLE or a failure. */
 RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, const double *X, const double *y,
                       rf_index n);
+/* The same with the second layer fixed. a_size: largest |a_k|. */
+RfStatus rf_point_new_first_layer(RfContext *context, RfPoint *point, double *a_size, const RfNet *net,
+                                  const double *X, const double *y, rf_index n);
 bool rf_point_is_kink(const RfContext *context, const RfPoint *point, rf_index i, rf_index k);
 
 /* An extra atom: a new neuron in direction u (unit) with sign s enters every column as s y_i phi(u.x_i)

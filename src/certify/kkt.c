@@ -59,9 +59,10 @@ static RfStatus find_groups(RfContext *context, rf_index *group, const RfPoint *
   return RF_OK;
 }
 
-/* The network of leaders, each of the size of its whole group. at[k]: its position for leaders. */
-static RfStatus merge(RfContext *context, RfPoint *merged, rf_index *at, double *share, const rf_index *group,
-                      const RfPoint *p) {
+/* The network of leaders, each of the size of its whole group. at[k]: its position for leaders. relative:
+ * what a was divided by once more where only the first layer moves. */
+static RfStatus merge(RfContext *context, RfPoint *merged, double *relative, rf_index *at, double *share,
+                      const rf_index *group, const RfPoint *p) {
   RfNet net = {0};
   rf_index m = 0;
   for (rf_index k = 0; k < p->m; k++)
@@ -82,7 +83,10 @@ static RfStatus merge(RfContext *context, RfPoint *merged, rf_index *at, double 
     for (rf_index i = 0; i < p->d; i++) net.W[at[k] * p->d + i] = p->W[k * p->d + i] * factor;
     net.a[at[k]] = p->a[k] * factor;
   }
-  status = rf_point_new(context, merged, &net, p->X, p->y, p->n);
+  double a_size = 1;
+  status = p->first_layer ? rf_point_new_first_layer(context, merged, &a_size, &net, p->X, p->y, p->n)
+                          : rf_point_new(context, merged, &net, p->X, p->y, p->n);
+  *relative = a_size;
   rf_free(square);
   rf_net_free(&net);
   return status;
@@ -98,15 +102,16 @@ static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p
   RfProjection projection = {0};
   RfProjectionSettings settings = {0};
   RfStatus status = group && at && share ? find_groups(context, group, p) : out_of_memory(context);
-  if (!status) status = merge(context, &merged, at, share, group, p);
+  double relative = 1;
+  if (!status) status = merge(context, &merged, &relative, at, share, group, p);
   if (!status) status = rf_project(context, &projection, &merged, &settings);
   if (status >= 0 && projection.lambda) {
     for (rf_index k = 0; k < p->m; k++) {
       const double *r = projection.residual + at[group[k]] * (p->d + 1);
-      for (rf_index i = 0; i < p->d; i++) kkt->residual_W[k * p->d + i] = share[k] * r[i];
+      for (rf_index i = 0; i < p->d; i++) kkt->residual_W[k * p->d + i] = share[k] * r[i] / relative;
       kkt->residual_a[k] = share[k] * r[p->d];
     }
-    memcpy(kkt->lambda, projection.lambda, (size_t)p->n * sizeof *kkt->lambda);
+    for (rf_index i = 0; i < p->n; i++) kkt->lambda[i] = projection.lambda[i] / relative / relative;
     for (rf_index at_kink = 0; at_kink < kkt->n_kinks && projection.slopes; at_kink++) {
       RfKink *kink = &kkt->kinks[at_kink];
       kink->slope = projection.slopes[kink->sample * merged.m + at[group[kink->neuron]]];
@@ -159,18 +164,39 @@ static RfStatus fill(RfContext *context, RfKkt *kkt, const RfPoint *p) {
   return status ? status : fill_projection(context, kkt, p);
 }
 
-RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X, const double *y,
-                        rf_index n) {
-  RfPoint point;
-  *kkt = (RfKkt){.n = n, .m = net->m, .d = net->d, .stationarity = NAN, .complementarity = NAN};
+/* What rf_certify_kkt does once the network is a point; status is that of the point, which is freed. */
+static RfStatus certify_point(RfContext *context, RfKkt *kkt, RfPoint *point, RfStatus status) {
+  kkt->stationarity = kkt->complementarity = NAN;
   kkt->objective = INFINITY;
-  RfStatus status = rf_point_new(context, &point, net, X, y, n);
-  if (status >= 0) kkt->margin = point.margin;
-  if (status == RF_OK) status = fill(context, kkt, &point);
+  if (status >= 0) kkt->margin = point->margin;
+  if (status == RF_OK) status = fill(context, kkt, point);
   if (status < 0)
     rf_kkt_free(kkt);
   else
     kkt->status = status;
-  rf_point_free(&point);
+  rf_point_free(point);
+  return status;
+}
+
+RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X, const double *y,
+                        rf_index n) {
+  RfPoint point;
+  *kkt = (RfKkt){.n = n, .m = net->m, .d = net->d};
+  RfStatus status = rf_point_new(context, &point, net, X, y, n);
+  return certify_point(context, kkt, &point, status);
+}
+
+RfStatus rf_certify_kkt_first_layer(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
+                                    const double *y, rf_index n) {
+  RfPoint point;
+  double size = 1; /* of a: the point has it divided out */
+  *kkt = (RfKkt){.n = n, .m = net->m, .d = net->d};
+  RfStatus status = rf_point_new_first_layer(context, &point, &size, net, X, y, n);
+  status = certify_point(context, kkt, &point, status);
+  if (status < 0) return status;
+  kkt->margin *= size;
+  kkt->objective = kkt->objective / size / size;
+  for (rf_index i = 0; i < n && kkt->lambda; i++) kkt->lambda[i] = kkt->lambda[i] / size / size;
+  for (rf_index i = 0; i < net->m * net->d && kkt->residual_W; i++) kkt->residual_W[i] /= size;
   return status;
 }

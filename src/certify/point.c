@@ -85,38 +85,67 @@ static double smallest_margin(const RfPoint *p) {
   return p->n > 0 ? least : 0;
 }
 
-/* theta / sqrt(least) has min margin 1: f is homogeneous of degree 2. */
+/* theta / sqrt(least) has min margin 1: f is homogeneous of degree 2, and of degree 1 in W alone. */
 static void scale_to_margin(RfPoint *p, double least) {
-  double root = sqrt(least);
+  double root = p->first_layer ? least : sqrt(least);
   for (rf_index i = 0; i < p->m * p->d; i++) p->W[i] /= root;
-  for (rf_index k = 0; k < p->m; k++) p->a[k] /= root, p->neuron_norm[k] /= root;
+  for (rf_index k = 0; k < p->m; k++) p->neuron_norm[k] /= root;
+  for (rf_index k = 0; k < p->m && !p->first_layer; k++) p->a[k] /= root;
   for (rf_index i = 0; i < p->n * p->m; i++) p->z[i] /= root;
   for (rf_index i = 0; i < p->n; i++) p->q[i] /= least;
-  p->norm2 /= least;
+  p->norm2 /= root * root;
 }
 
-RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, const double *X, const double *y,
-                      rf_index n) {
-  *point = (RfPoint){.n = n, .m = net->m, .d = net->d, .X = X, .y = y, .leak = net->leak};
-  RfStatus status = check_input(context, net, X, y, n);
-  if (!status) status = allocate(context, point);
-  if (status) {
-    rf_point_free(point);
-    return status;
-  }
-  double log_norm = copy_normalised(point, net);
+/* W divided by |W|, a by its largest entry; returns ln |W|. */
+static double copy_layers(RfPoint *p, double *a_size, const RfNet *net) {
+  double norm = rf_la_norm(net->W, p->m * p->d);
+  *a_size = rf_la_max_abs(net->a, p->m);
+  for (rf_index i = 0; i < p->m * p->d && norm > 0; i++) p->W[i] = net->W[i] / norm;
+  for (rf_index k = 0; k<p->m && * a_size> 0; k++) p->a[k] = net->a[k] / *a_size;
+  p->norm2 = 1;
+  return norm > 0 && *a_size > 0 ? log(norm) : -INFINITY;
+}
+
+/* Everything after the copies; log_norm = ln of the size divided out. */
+static RfStatus finish_point(RfContext *context, RfPoint *point, double log_norm) {
   evaluate(point);
-  for (rf_index i = 0; i < n; i++) point->row_norm[i] = rf_la_norm(X + i * point->d, point->d);
+  for (rf_index i = 0; i < point->n; i++) point->row_norm[i] = rf_la_norm(point->X + i * point->d, point->d);
   for (rf_index k = 0; k < point->m; k++)
     point->neuron_norm[k] = rf_la_norm(point->W + k * point->d, point->d);
   double least = smallest_margin(point);
   point->margin = isfinite(log_norm) ? least / point->norm2 : 0;
   if (!(point->margin > 0)) return RF_NOT_SEPARABLE;
   scale_to_margin(point, least);
-  point->log_scale = -log_norm - 0.5 * log(least);
+  point->log_scale = -log_norm - (point->first_layer ? 1 : 0.5) * log(least);
   for (rf_index k = 0; k < point->m; k++)
     point->zero[k] = point->neuron_norm[k] * fabs(point->a[k]) <= context->tol.dead_neuron * point->norm2;
   return RF_OK;
+}
+
+static RfStatus begin_point(RfContext *context, RfPoint *point, const RfNet *net, const double *X,
+                            const double *y, rf_index n) {
+  *point = (RfPoint){.n = n, .m = net->m, .d = net->d, .X = X, .y = y, .leak = net->leak};
+  RfStatus status = check_input(context, net, X, y, n);
+  if (!status) status = allocate(context, point);
+  if (status) rf_point_free(point);
+  return status;
+}
+
+RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, const double *X, const double *y,
+                      rf_index n) {
+  RfStatus status = begin_point(context, point, net, X, y, n);
+  return status ? status : finish_point(context, point, copy_normalised(point, net));
+}
+
+RfStatus rf_point_new_first_layer(RfContext *context, RfPoint *point, double *a_size, const RfNet *net,
+                                  const double *X, const double *y, rf_index n) {
+  RfStatus status = begin_point(context, point, net, X, y, n);
+  if (status) return status;
+  point->first_layer = true;
+  double log_norm = copy_layers(point, a_size, net);
+  status = finish_point(context, point, log_norm);
+  point->log_scale -= log(*a_size);
+  return status;
 }
 
 bool rf_point_is_kink(const RfContext *context, const RfPoint *p, rf_index i, rf_index k) {

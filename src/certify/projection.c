@@ -119,7 +119,7 @@ static RfStatus columns_new(RfContext *context, Columns *c, const RfPoint *p,
     return out_of_memory(context);
   for (rf_index k = 0; k < p->m; k++) {
     memcpy(c->target + k * (p->d + 1), p->W + k * p->d, (size_t)p->d * sizeof *c->target);
-    c->target[k * (p->d + 1) + p->d] = p->a[k];
+    c->target[k * (p->d + 1) + p->d] = p->first_layer ? 0 : p->a[k];
   }
   for (rf_index e = 0; e < settings->n_atoms; e++) c->target[height + e] = 1;
   return find_kinks(context, c);
@@ -150,7 +150,7 @@ static RfStatus add_column(RfContext *context, Columns *c, rf_index i) {
   for (rf_index k = 0; k < p->m; k++) {
     double z = p->z[i * p->m + k], weight = p->y[i] * p->a[k] * c->slopes[k];
     for (rf_index j = 0; j < p->d; j++) *column++ = weight * x[j];
-    *column++ = p->y[i] * slope_of(z, p->leak) * z;
+    *column++ = p->first_layer ? 0 : p->y[i] * slope_of(z, p->leak) * z;
   }
   for (rf_index e = 0; e < c->settings->n_atoms; e++) {
     const RfAtom *atom = &c->settings->atoms[e];
@@ -200,7 +200,8 @@ static double best_vertex(const RfContext *context, Columns *c, rf_index i) {
     if (p->y[i] * p->a[k] * product[k] > 0) c->slopes[k] = 1;
   }
   for (rf_index k = 0; k < p->m; k++) {
-    double weight = p->a[k] * c->slopes[k], z = p->z[i * p->m + k], output = slope_of(z, p->leak) * z;
+    double weight = p->a[k] * c->slopes[k], z = p->z[i * p->m + k];
+    double output = p->first_layer ? 0 : slope_of(z, p->leak) * z;
     gain += p->y[i] * (weight * product[k] + output * c->residual[k * (p->d + 1) + p->d]);
     square += weight * weight * p->row_norm[i] * p->row_norm[i] + output * output;
   }

@@ -1,8 +1,10 @@
 /* From a run to what the caller reads: the limit network in the caller's order and signs, groups, margins,
  * multipliers. */
 #include "flow_internal.h"
+#include "reluflow/certify.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,42 +202,28 @@ static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
   return status;
 }
 
-/* stationarity = |theta - sum lambda h|/|theta| with the slopes of each group (projected where it slides);
- * complementarity = 2/|theta|^2 sum lambda (q-1); both at min margin 1. */
-static RfStatus fill_kkt(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
-  const RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d;
-  double *field = RF_NEW(double, d), residual = 0, norm2 = 0, gap = 0;
-  limit->lambda = rf_copy_doubles(polish->lambda, n);
-  if (!field || !limit->lambda) {
-    rf_free(field);
-    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for multipliers");
+/* Multipliers and residuals by the projection of certify, from the network and the data alone. */
+static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
+  const RfFlowProblem *problem = run->problem;
+  RfKkt kkt;
+  RfStatus status = (problem->freeze_second ? rf_certify_kkt_first_layer : rf_certify_kkt)(
+      run->context, &kkt, &limit->net, problem->X, problem->y, problem->n);
+  if (status < 0) return status;
+  if (kkt.lambda) {
+    limit->lambda = kkt.lambda, kkt.lambda = NULL;
+    limit->stationarity = kkt.stationarity;
+    limit->complementarity = kkt.complementarity;
   }
-  bool frozen = run->problem->freeze_second;
-  for (rf_index g = 0; g < polish->n_groups; g++) {
-    const double *beta = polish->beta + g * d;
-    const RfSlide *slide = &system->slide[polish->groups[g].unit];
-    double length = rf_la_norm(beta, d), along = 0;
-    memset(field, 0, (size_t)d * sizeof(double));
-    for (rf_index i = 0; i < n; i++) {
-      double factor = polish->lambda[i] * run->problem->y[i] * system->slope[polish->groups[g].unit * n + i];
-      if (factor != 0) rf_la_axpy(field, factor * polish->groups[g].sign, system->problem->X + i * d, d);
-    }
-    for (rf_index r = 0; r < slide->rank; r++)
-      rf_la_axpy(field, -rf_la_dot(slide->basis + r * d, field, d), slide->basis + r * d, d);
-    along = rf_la_dot(field, beta, d);
-    for (rf_index j = 0; j < d; j++) {
-      double difference = frozen ? beta[j] - polish->groups[g].weight * field[j]
-                                 : beta[j] / sqrt(length) - sqrt(length) * field[j];
-      residual += difference * difference;
-    }
-    if (!frozen) residual += (sqrt(length) - along / sqrt(length)) * (sqrt(length) - along / sqrt(length));
-    norm2 += frozen ? length * length : 2 * length;
+  rf_kkt_free(&kkt);
+  bool holds = limit->stationarity <= run->context->tol.kkt &&
+               fabs(limit->complementarity) <= run->context->tol.kkt;
+  if (status == RF_INTERRUPTED) {
+    limit->outcome = RF_FLOW_INTERRUPTED;
+    snprintf(limit->why, RF_WHY_SIZE, "stopped by the caller");
+  } else if (!holds) {
+    limit->outcome = RF_FLOW_UNDECIDED;
+    snprintf(limit->why, RF_WHY_SIZE, "the KKT projection leaves a residual of %.2g", limit->stationarity);
   }
-  for (rf_index i = 0; i < n; i++) gap += polish->lambda[i] * (polish->margins[i] - 1);
-  limit->stationarity = sqrt(residual / norm2);
-  limit->complementarity = fmax(0, 2 / norm2 * gap);
-  rf_free(field);
   return RF_OK;
 }
 
@@ -247,7 +235,7 @@ RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *li
   if (!status) status = fill_rows(run, converged ? polish : NULL, limit);
   if (!status) status = fill_margins(run, limit);
   if (!status && converged) status = fill_groups(run, polish, limit);
-  if (!status && converged) status = fill_kkt(run, polish, limit);
+  if (!status && converged) status = fill_kkt(run, limit);
   if (!status && !limit->lambda) {
     limit->lambda = RF_NEW(double, run->problem->n);
     if (!limit->lambda) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for multipliers");

@@ -309,11 +309,51 @@ static void bad_input(void **state) {
   rf_net_free(&net);
 }
 
+/* Only W moves: for positive a and neurons active on everything f = (sum a_k w_k).x, so the KKT point is w_k
+ * = a_k v with |a|^2 v the minimum-norm separator. lambda goes with 1/a^2, and a push off the point is seen.
+ */
+static void first_layer(void **state) {
+  (void)state;
+  RfContext context;
+  rf_context_init(&context);
+  for (rf_index seed = 0; seed < rf_test_iterations(50); seed++) {
+    RfRandom random;
+    RfKkt kkt;
+    RfNet net;
+    RfLinearMargin linear;
+    rf_random_init(&random, (uint64_t)seed, 61);
+    rf_index n = 1 + rf_random_below(&random, 6), d = 1 + rf_random_below(&random, 3), m = 3;
+    double X[18], y[6], size = seed % 3 == 0 ? 1e-80 : seed % 3 == 1 ? 1 : 1e60, a2 = 0;
+    for (rf_index i = 0; i < n * d; i++) X[i] = 0.1 + rf_random_uniform(&random);
+    for (rf_index i = 0; i < n; i++) y[i] = 1;
+    assert_ok(&context, rf_margin_linear(&context, &linear, X, y, n, d));
+    assert_ok(&context, rf_net_new(&context, &net, m, d, 0.2));
+    for (rf_index k = 0; k < m; k++) {
+      net.a[k] = size * (0.2 + rf_random_uniform(&random));
+      a2 += net.a[k] / size * (net.a[k] / size);
+      for (rf_index j = 0; j < d; j++) net.W[k * d + j] = 7 * net.a[k] / size * linear.w[j];
+    }
+    assert_ok(&context, rf_certify_kkt_first_layer(&context, &kkt, &net, X, y, n));
+    assert_true(kkt.holds && kkt.stationarity < 1e-14 && fabs(kkt.complementarity) < 1e-13);
+    assert_relative(kkt.margin, size * sqrt(a2) * linear.margin, 1e-12);
+    double sum = 0;
+    for (rf_index i = 0; i < n; i++) sum += kkt.lambda[i];
+    assert_relative(sum, 2 * kkt.objective, 1e-10);
+    rf_kkt_free(&kkt);
+    net.W[0] += 0.01 * rf_la_norm(net.W, m * d); /* may stay a KKT point only for one input */
+    RfStatus status = rf_certify_kkt_first_layer(&context, &kkt, &net, X, y, n);
+    assert_true(status == RF_OK && kkt.stationarity > 1e-4);
+    rf_kkt_free(&kkt);
+    rf_net_free(&net);
+    rf_linear_margin_free(&linear);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(golden_points),      cmocka_unit_test(scale_and_order_do_not_matter),
       cmocka_unit_test(constructed_points), cmocka_unit_test(agrees_with_listed_vertices),
-      cmocka_unit_test(bad_input),
+      cmocka_unit_test(bad_input),          cmocka_unit_test(first_layer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
