@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20240611; /* layout of this file */
+static const double mark = 20240612; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -105,6 +105,8 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.part);
   put_index(tape, &run->phase.steps);
   put(tape, &run->phase.tau_event);
+  put(tape, &run->phase.best);
+  put_index(tape, &run->phase.best_at);
   put_int(tape, &run->phase.round);
   put_index(tape, &run->phase.left);
   put(tape, &run->phase.last);

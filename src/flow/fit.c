@@ -168,16 +168,24 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
   return text != NULL;
 }
 
+/* Steps without a fall of the loss after which events no longer count as motion. */
+enum { resting_after = 2000 };
+
 /* At rest with samples on the wrong side, and nobody left to change that? */
 static RfStatus look_for_rest(RfRun *run, bool *over) {
   RfSystem *system = &run->system;
   *over = false;
   if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
+  double log_loss = rf_run_log_loss(run);
+  if (!(log_loss > run->phase.best - 1e-9)) run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
   double falling = rf_run_dissipation(run, system->y), waited = system->tau - run->phase.tau_event;
   if (!run->problem->freeze_second) waited = fmax(1, waited);
   run->fresh = false;
-  if (run->problem
-          ->freeze_second) { /* its clock has no natural unit: only products with the time waited count */
+  rf_index idle = run->phase.steps - run->phase.best_at;
+  if ((idle > resting_after && falling * system->tau < 1e-6) || idle > 5 * resting_after) {
+    /* events to and fro at a point of rest */
+  } else if (run->problem->freeze_second) { /* its clock has no natural unit: only products with the time
+                                               waited count */
     if (waited < 100 * rf_run_tau_unit(run) || falling * waited > 1e-9) return RF_OK;
     rf_system_planes(system, system->y);
     if (restlessness(run) * waited > 1e-2 && !keeps_sides(run, waited)) return RF_OK;
@@ -189,6 +197,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   RfStatus status = leave_saddle(run, &escaped);
   *over = !escaped;
   run->phase.tau_event = system->tau;
+  run->phase.best = INFINITY;
   run->implicit = false;
   run->h = 0;
   return status;
@@ -241,7 +250,7 @@ static RfStatus begin(RfRun *run) {
   if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
   if (!status) status = rf_trace_step(run);
   if (!status) status = rf_observe(run);
-  run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .last = INFINITY};
+  run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .best = INFINITY, .last = INFINITY};
   return status;
 }
 

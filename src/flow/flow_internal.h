@@ -195,6 +195,8 @@ typedef struct RfPhase {
   int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
   rf_index steps;   /* of the part */
   double tau_event; /* fit: tau of the last event */
+  double best;      /* fit: ln L when it was last seen to fall by 1e-9 */
+  rf_index best_at; /* fit: step of that */
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin */
   double last;      /* frozen: distance of the last polish */
