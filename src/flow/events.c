@@ -63,9 +63,33 @@ static double log_t_after(const RfSystem *system, double elapsed) {
   return elapsed > 0 ? rf_run_log_add(system->log_t, log(elapsed) - system->log_S_step) : system->log_t;
 }
 
+/* The hyperplanes of one unit that is looked at. */
+static RfStatus row_hits(RfRun *run, rf_index row, double h) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, k = run->row_unit[row], before = run->n_hits;
+  const int8_t *sigma = system->sigma + k * n;
+  const double *H1 = run->H1 + row * n, *d0 = run->Hd0 + row * n, *d1 = run->Hd1 + row * n;
+  double nearest = INFINITY;
+  for (rf_index i = 0; i < n; i++) {
+    double s = sigma[i], v1 = s * H1[i], size = system->x_norm[i], slack = 1e-13 * size;
+    if (v1 < nearest * size && s != 0) nearest = v1 / size;
+    if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
+    if (s == 0) continue;
+    bool below = v1 < -slack;
+    if (!below && s * d0[i] < 0 && s * d1[i] > 0) {
+      double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d);
+      below = cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i]) < -slack;
+    }
+    RfStatus status = below ? add_hit(run, k, i, RF_HIT_PLANE) : RF_OK;
+    if (status) return status;
+  }
+  RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
+  if (run->n_hits == before) rf_planes_clear(run, k, nearest);
+  return status;
+}
+
 RfStatus rf_events_find(RfRun *run, double h) {
   RfSystem *system = &run->system;
-  rf_index n = system->n;
   run->n_hits = 0;
   if (run->settings->until != RF_UNTIL_INFINITY && !run->implicit) {
     double log_t = log_t_after(system, run->y_end[rf_system_size(system) - 1]);
@@ -73,25 +97,9 @@ RfStatus rf_events_find(RfRun *run, double h) {
     if (status) return status;
   }
   if (system->problem->leak == 1) return RF_OK;
-  for (rf_index k = 0; k < system->units; k++) {
-    if (system->dead[k]) continue;
-    const int8_t *sigma = system->sigma + k * n;
-    const double *H1 = system->H + k * n, *H0 = run->H0 + k * n, *d0 = run->Hd0 + k * n,
-                 *d1 = run->Hd1 + k * n;
-    for (rf_index i = 0; i < n; i++) {
-      double s = sigma[i], v1 = s * H1[i], slack = 1e-13 * system->x_norm[i];
-      if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
-      if (s == 0) continue;
-      bool below = v1 < -slack;
-      if (!below && s * d0[i] < 0 && s * d1[i] > 0)
-        below = cubic_minimum(s * H0[i], v1, h * s * d0[i], h * s * d1[i]) < -slack;
-      RfStatus status = below ? add_hit(run, k, i, RF_HIT_PLANE) : RF_OK;
-      if (status) return status;
-    }
-    if (system->slide[k].n_on > 0) {
-      RfStatus status = slide_hits(run, k);
-      if (status) return status;
-    }
+  for (rf_index row = 0; row < run->n_rows; row++) {
+    RfStatus status = system->dead[run->row_unit[row]] ? RF_OK : row_hits(run, row, h);
+    if (status) return status;
   }
   return RF_OK;
 }

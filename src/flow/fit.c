@@ -8,12 +8,16 @@
 
 static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
 
-/* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9. */
+/* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
+static bool is_large(const RfRun *run) { return run->system.m * run->system.n >= 20000; }
+
+/* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
   double largest = 1e-300;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
-  return 0.5 * (log(2e-9) - log(largest * (double)(system->units > 0 ? system->units : 1)));
+  return 0.5 *
+         (log(is_large(run) ? 2e-6 : 2e-9) - log(largest * (double)(system->units > 0 ? system->units : 1)));
 }
 
 /* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
@@ -106,9 +110,6 @@ static bool nothing_moves(const RfRun *run) {
 
 /* Below this sum of losses every sample is on its right side (one wrong sample alone costs loss(0)). */
 static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(run->problem->loss, 0); }
-
-/* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
-static bool is_large(const RfRun *run) { return run->system.units * run->system.n >= 20000; }
 
 RfStatus rf_run_gather(RfRun *run) {
   rf_index merged = 0;

@@ -58,6 +58,9 @@ typedef struct RfSystem {
   uint8_t *balanced; /* per unit */
   uint8_t *dead;     /* per unit: moves no more (removed from the arrays now and then) */
   RfSlide *slide;    /* per unit */
+  double *clear;     /* per unit: no hyperplane within this of clear_w (d each), which has its pattern; <= 0:
+                        unknown */
+  double *clear_w;
   /* classes.c: units of one pattern */
   rf_index classes;
   bool classes_known;          /* the four arrays belong to the patterns as they are */
@@ -95,6 +98,8 @@ static inline double *rf_system_rho(const RfSystem *system, double *y) {
 }
 /* Margins, weights and fields at y: fills q, p, c, log_S, g. */
 void rf_system_fields(RfSystem *system, const double *y);
+/* H (rows x n) = W X^T. */
+void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d);
 /* H at the y of the last rf_system_fields. */
 void rf_system_planes(RfSystem *system, const double *y);
 /* Field of a unit: that of its class. */
@@ -210,11 +215,15 @@ typedef struct RfRun {
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
   bool implicit; /* which of the two steps */
-  bool fresh;    /* f, H0, Hd0 belong to system.y */
+  bool fresh;    /* f belongs to system.y */
   double h, tol; /* next step, tolerance */
   double tol_implicit;
   double *f, *y_end;
-  double *H0, *Hd0, *Hd1; /* w.x and its derivative at the start, derivative at the end */
+  /* planes.c: of the units looked at on this step, w.x at its end and its derivative at the start and the end
+   */
+  rf_index n_rows, *row_unit;
+  double *H1, *Hd0, *Hd1;
+  double *chosen; /* units x d: scratch */
   RfHit *hits;
   rf_index n_hits, cap_hits;
   bool recording; /* events are logged */
@@ -259,8 +268,13 @@ RfStatus rf_run_resize(RfRun *run);
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 
-/* Events inside the step from system.y (H0, Hd0) to y_end (fields of the system there, Hd1): fills run->hits
- * with their `at` unset. */
+/* Chooses the units to look at on the step from system.y (derivative: stage[0]) to y_end (derivative f1), and
+ * fills their rows. */
+void rf_planes_watch(RfRun *run, const double *f1, double h);
+/* Around the w of unit k in y_end there is no hyperplane nearer than this. */
+void rf_planes_clear(RfRun *run, rf_index k, double nearest);
+/* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
+ * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);
 /* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
  * real). */

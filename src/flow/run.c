@@ -10,7 +10,8 @@ void rf_run_free(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_free(run->f);
-  rf_free(run->H0);
+  rf_free(run->H1);
+  rf_free(run->row_unit);
   rf_free(run->hits);
   rf_free(run->events);
   rf_free(run->trace);
@@ -25,13 +26,17 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_implicit_free(run->implicit_method);
   run->implicit_method = NULL;
   rf_free(run->f);
-  rf_free(run->H0);
+  rf_free(run->H1);
+  rf_free(run->row_unit);
   run->f = RF_NEW(double, 2 * size);
-  run->H0 = RF_NEW(double, 3 * mn + system->n + system->d);
-  if (!run->f || !run->H0) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
+  run->H1 = RF_NEW(double, 3 * mn + system->n + system->units * system->d);
+  run->row_unit = RF_NEW(rf_index, system->units);
+  if (!run->f || !run->H1 || !run->row_unit)
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
   run->y_end = run->f + size;
-  run->Hd0 = run->H0 + mn;
+  run->Hd0 = run->H1 + mn;
   run->Hd1 = run->Hd0 + mn;
+  run->chosen = run->Hd1 + mn + system->n;
   run->fresh = false;
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
@@ -59,15 +64,7 @@ void rf_run_reset(RfRun *run) {
   run->system.y[rf_system_size(&run->system) - 1] = 0;
 }
 
-/* dH/dtau = (dW/dtau) X^T. */
-static void plane_speeds(const RfRun *run, double *out, const double *f) {
-  const RfSystem *system = &run->system;
-  rf_index units = system->units, n = system->n, d = system->d;
-  if (run->problem->leak == 1) return;
-  rf_la_product_nt(out, f, run->problem->X, units, n, d);
-}
-
-/* f, H and dH/dtau at system.y; a first guess of the step where there is none. */
+/* f at system.y; a first guess of the step where there is none. */
 static RfStatus look_around(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
@@ -82,9 +79,6 @@ static RfStatus look_around(RfRun *run) {
     status = rf_implicit_prepare(run->implicit_method, system, run->f);
   else
     rf_system_rhs(system, system->y, run->f);
-  rf_system_planes(system, system->y);
-  memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
-  plane_speeds(run, run->Hd0, run->f);
   memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
   run->fresh = true;
   if (!(run->h > 0)) {
@@ -146,8 +140,7 @@ static RfStatus step_explicit(RfRun *run) {
     }
     rf_explicit_end(method, system);
     memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
-    rf_system_planes(system, run->y_end);
-    plane_speeds(run, run->Hd1, method->stage[12]);
+    rf_planes_watch(run, method->stage[12], h);
     status = rf_events_find(run, h);
     if (status) return status;
     bend = run->n_hits > 0 && !rf_run_watched(run) ? rf_local_bend(run, h) : INFINITY;
@@ -166,7 +159,7 @@ static RfStatus step_explicit(RfRun *run) {
     run->since_event = 0;
     run->stuck = 0;
     run->fresh = false;
-    run->h = next_step(run, h, error, 8, 0.333, 6);
+    run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
     return RF_OK;
   }
   double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
@@ -207,9 +200,6 @@ static RfStatus step_explicit(RfRun *run) {
   memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
   run->f[size - 1] = 1; /* its unit changed with log_S_step */
   memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
-  rf_system_planes(system, system->y);
-  memcpy(run->H0, system->H, (size_t)(system->units * system->n) * sizeof(double));
-  memcpy(run->Hd0, run->Hd1, (size_t)(system->units * system->n) * sizeof(double));
   return RF_OK;
 }
 
@@ -263,15 +253,16 @@ static RfStatus shorten(RfRun *run, double *h) {
   for (int round = 0; round < 60 && high - low > 1e-13 * high; round++) {
     double middle = 0.5 * (low + high);
     if (first.kind == RF_HIT_PLANE && round % 2 == 0) { /* secant on the first plane */
-      rf_index at = first.unit * system->n + first.sample;
-      double v0 = fabs(run->H0[at]), v1 = fabs(system->H[at]);
+      rf_index d = system->d;
+      const double *x = run->problem->X + first.sample * d;
+      double v0 = fabs(rf_la_dot(system->y + first.unit * d, x, d)),
+             v1 = fabs(rf_la_dot(run->y_end + first.unit * d, x, d));
       if (round == 0 && v0 + v1 > 0) middle = low + (high - low) * fmin(0.95, fmax(0.05, v0 / (v0 + v1)));
     }
     status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
-    rf_system_planes(system, run->y_end);
-    plane_speeds(run, run->Hd1, run->f);
+    rf_planes_watch(run, run->f, middle);
     status = rf_events_find(run, middle);
     if (status) return status;
     if (run->n_hits > 0)
@@ -283,8 +274,7 @@ static RfStatus shorten(RfRun *run, double *h) {
   status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, tolerance(run));
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
-  rf_system_planes(system, run->y_end);
-  plane_speeds(run, run->Hd1, run->f);
+  rf_planes_watch(run, run->f, high);
   return rf_events_find(run, high);
 }
 
@@ -327,8 +317,7 @@ static RfStatus step_implicit(RfRun *run) {
   }
   run->h = next_step(run, h, error, 4, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
-  rf_system_planes(system, run->y_end);
-  plane_speeds(run, run->Hd1, run->f);
+  rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
   if (!status && run->n_hits > 0) status = shorten(run, &h);
   if (status) return status;

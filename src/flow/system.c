@@ -12,15 +12,13 @@ double rf_system_amplitude(const RfSystem *system, double rho) {
 
 double rf_system_q_min(const RfSystem *system) { return system->q_least; }
 
-/* H = W X^T; small products by hand, since a BLAS call costs more than they do. */
-static void preactivations(const RfSystem *system, double *H, const double *W) {
-  rf_index n = system->n, d = system->d, units = system->units;
-  const double *X = system->problem->X;
-  if (units * n * d > 4000) {
-    rf_la_product_nt(H, W, X, units, n, d);
+/* Small products by hand, since a BLAS call costs more than they do. */
+void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d) {
+  if (rows * n * d > 4000) {
+    rf_la_product_nt(H, W, X, rows, n, d);
     return;
   }
-  for (rf_index k = 0; k < units; k++)
+  for (rf_index k = 0; k < rows; k++)
     for (rf_index i = 0; i < n; i++) {
       double sum = 0;
       for (rf_index j = 0; j < d; j++) sum += W[k * d + j] * X[i * d + j];
@@ -32,7 +30,7 @@ static void preactivations(const RfSystem *system, double *H, const double *W) {
 static void unit_outputs(RfSystem *system, const double *y) {
   rf_index n = system->n, units = system->units;
   const double *a = y + units * system->d, *rho = a + units;
-  preactivations(system, system->H, y);
+  rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]);
     if (factor == 0 || system->dead[k]) continue;
@@ -52,7 +50,7 @@ static void class_outputs(RfSystem *system, const double *y) {
     if (factor == 0 || system->dead[k]) continue;
     for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
   }
-  rf_la_product_nt(system->M, system->V, system->problem->X, system->classes, n, d);
+  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
   for (rf_index k = 0; k < system->classes; k++) {
     const double *h = system->M + k * n, *s = system->slope + system->leader[k] * n;
     if (system->dead[system->leader[k]]) continue;
@@ -129,7 +127,8 @@ static void class_fields(RfSystem *system) {
 }
 
 void rf_system_planes(RfSystem *system, const double *y) {
-  if (!system->planes_known) preactivations(system, system->H, y);
+  if (!system->planes_known)
+    rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
   system->planes_known = true;
 }
 

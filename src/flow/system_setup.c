@@ -26,6 +26,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->hash);
   rf_free(system->class_of);
   rf_free(system->V);
+  rf_free(system->clear);
   rf_free(system->H);
   rf_free(system->M);
   rf_free(system->g);
@@ -61,6 +62,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->hash = RF_NEW(uint64_t, m);
   system->class_of = RF_NEW(rf_index, 6 * m);
   system->V = RF_NEW(double, m *d);
+  system->clear = RF_NEW(double, m *(d + 1));
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
@@ -68,9 +70,10 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
       !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
-      !system->hash || !system->class_of || !system->V)
+      !system->hash || !system->class_of || !system->V || !system->clear)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
+  system->clear_w = system->clear + m;
   system->leader = system->class_of + m;
   system->table = system->leader + m; /* 4 m: a power of two that is at least 2 m */
   system->p = system->q + n;
@@ -229,6 +232,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   system->dead[unit] = leak == 0 && positive == 0;
   system->hash[unit] = rf_pattern_hash(sigma, n);
   system->classes_known = false;
+  system->clear[unit] = 0;
   if (system->dead[unit]) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
@@ -293,6 +297,7 @@ RfStatus rf_system_compress(RfSystem *system) {
   for (rf_index u = 0; u < old; u++) system->dead[u] = 0;
   system->units = kept;
   system->classes_known = false;
+  for (rf_index u = 0; u < old; u++) system->clear[u] = 0;
   rf_system_count_members(system);
   system->y[kept * (d + 2)] = 0;
   rf_free(moved);

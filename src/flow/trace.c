@@ -47,18 +47,33 @@ double rf_run_until(const RfRun *run, double log_t) {
  * ------------------------------------------------------------------------------------------------------------------
  */
 
-/* Largest singular value squared of the rows sizes_k w_k, by power iteration. */
-static double spectral_square(const double *W, const double *size, rf_index m, rf_index d, double *v,
-                              double *next) {
+/* next = (sum_k size_k^2 w_k w_k^T) v, by the matrix C itself where it is given. */
+static void apply_square(const double *W, const double *size, const double *C, rf_index m, rf_index d,
+                         const double *v, double *next) {
+  if (C) {
+    rf_la_apply(next, C, v, d, d, d);
+    return;
+  }
+  memset(next, 0, (size_t)d * sizeof(double));
+  for (rf_index k = 0; k < m; k++)
+    rf_la_axpy(next, size[k] * size[k] * rf_la_dot(W + k * d, v, d), W + k * d, d);
+}
+
+/* Largest singular value squared of the rows size_k w_k, by power iteration. C (d x d): scratch, NULL for
+ * few rows. */
+static double spectral_square(const double *W, const double *size, double *C, rf_index m, rf_index d,
+                              double *v, double *next) {
   double value = 0, norm = 0;
+  if (C) memset(C, 0, (size_t)(d * d) * sizeof(double));
+  for (rf_index k = 0; C && k < m; k++)
+    for (rf_index i = 0; i < d && size[k] > 0; i++)
+      rf_la_axpy(C + i * d, size[k] * size[k] * W[k * d + i], W + k * d, d);
   for (rf_index j = 0; j < d; j++) v[j] = 1 + 0.37 * (double)((j * 7919) % 101) / 101;
   for (int round = 0; round < 400; round++) {
     norm = rf_la_norm(v, d);
     if (!(norm > 0)) return 0;
     rf_la_scale(v, 1 / norm, d);
-    memset(next, 0, (size_t)d * sizeof(double));
-    for (rf_index k = 0; k < m; k++)
-      rf_la_axpy(next, size[k] * size[k] * rf_la_dot(W + k * d, v, d), W + k * d, d);
+    apply_square(W, size, C, m, d, v, next);
     double fresh = rf_la_dot(v, next, d);
     bool settled = fabs(fresh - value) <= 1e-13 * fresh;
     value = fresh;
@@ -88,30 +103,36 @@ static double least_cosine(const RfRun *run, const double *W, const double *a, c
 }
 
 /* min q/|theta|^2 without under- or overflow, from unit directions and sizes relative to the largest. */
-static double relative_margin(const RfRun *run, double top) {
+static double relative_margin(const RfRun *run, double top, double *q) {
   const RfSystem *system = &run->system;
   rf_index n = system->n, units = system->units, d = system->d;
   double least = INFINITY;
   bool frozen = run->problem->freeze_second;
-  for (rf_index i = 0; i < n; i++) {
-    double q = 0;
-    for (rf_index u = 0; u < units; u++) {
-      if (system->dead[u]) continue;
-      double rho = system->y[units * (d + 1) + u], a = system->y[units * d + u];
-      double factor = frozen ? a * exp(rho - 2 * top) : a * exp(2 * (rho - top));
-      q += factor * system->slope[u * n + i] * system->H[u * n + i];
-    }
-    least = fmin(least, q * run->problem->y[i]);
+  memset(system->V, 0, (size_t)(system->classes * d) * sizeof(double));
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u]) continue;
+    double rho = system->y[units * (d + 1) + u], a = system->y[units * d + u];
+    double factor = frozen ? a * exp(rho - 2 * top) : a * exp(2 * (rho - top));
+    rf_la_axpy(system->V + system->class_of[u] * d, factor, system->y + u * d, d);
   }
+  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
+  memset(q, 0, (size_t)n * sizeof(double));
+  for (rf_index c = 0; c < system->classes; c++) {
+    const double *slope = system->slope + system->leader[c] * n;
+    for (rf_index i = 0; i < n; i++) q[i] += slope[i] * system->M[c * n + i];
+  }
+  for (rf_index i = 0; i < n; i++) least = fmin(least, q[i] * run->problem->y[i]);
   return least;
 }
 
 RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row) {
   RfSystem *system = &run->system;
   rf_index m = system->m, d = system->d;
-  double *W = RF_NEW(double, m *d + 3 * m + 2 * d), top = -INFINITY, frobenius = 0, norm2 = 0;
+  bool many = m > d; /* rows: their d x d matrix is smaller */
+  double *W = RF_NEW(double, m *d + 3 * m + 2 * d + system->n + (many ? d * d : 0));
+  double top = -INFINITY, frobenius = 0, norm2 = 0;
   if (!W) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the trace");
-  double *a = W + m * d, *rho = a + m, *size = rho + m, *v = size + m, *next = v + d;
+  double *a = W + m * d, *rho = a + m, *size = rho + m, *v = size + m, *next = v + d, *q = next + d;
   bool frozen = run->problem->freeze_second;
   rf_system_fields(system, system->y);
   for (rf_index k = 0; k < m; k++) {
@@ -129,10 +150,9 @@ RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row) {
   row->log_t = system->log_t + shift;
   row->log_loss = log_loss - shift;
   row->log_norm = top + 0.5 * log(norm2);
-  rf_system_planes(system, system->y);
-  row->margin = relative_margin(run, top) / norm2;
+  row->margin = relative_margin(run, top, q) / norm2;
   row->smoothed_margin = rf_loss_inverse_log(run->problem->loss, log_loss) * exp(-2 * row->log_norm);
-  row->stable_rank = frobenius / spectral_square(W, size, m, d, v, next);
+  row->stable_rank = frobenius / spectral_square(W, size, many ? q + system->n : NULL, m, d, v, next);
   row->cos_plus_min = least_cosine(run, W, a, size, 1, v);
   row->cos_minus_min = least_cosine(run, W, a, size, -1, v);
   rf_free(W);
