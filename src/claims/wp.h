@@ -39,6 +39,9 @@ RfStatus rf_wp_optimum(RfContext *context, RfOptimum *optimum, const RfDataset *
 RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, double *lam,
                              const RfDataset *data);
 
+/* (26), (27) with sqrt(1 - part delta): when the comparison ODE started at cosine c0 reaches c. */
+double rf_wp_shift_time(double delta, double part, double g0, double c0, double c);
+
 RfStatus rf_wp_01(RfClaimRun *run);
 RfStatus rf_wp_02(RfClaimRun *run);
 RfStatus rf_wp_03(RfClaimRun *run);
@@ -47,7 +50,11 @@ RfStatus rf_wp_06(RfClaimRun *run);
 RfStatus rf_wp_07(RfClaimRun *run);
 RfStatus rf_wp_08(RfClaimRun *run);
 RfStatus rf_wp_09(RfClaimRun *run);
+RfStatus rf_wp_10(RfClaimRun *run);
+RfStatus rf_wp_11(RfClaimRun *run);
 RfStatus rf_wp_12(RfClaimRun *run);
+RfStatus rf_wp_13(RfClaimRun *run);
+RfStatus rf_wp_14(RfClaimRun *run);
 RfStatus rf_wp_19(RfClaimRun *run);
 RfStatus rf_wp_20(RfClaimRun *run);
 RfStatus rf_wp_21(RfClaimRun *run);
