@@ -42,6 +42,20 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
 /* (26), (27) with sqrt(1 - part delta): when the comparison ODE started at cosine c0 reaches c. */
 double rf_wp_shift_time(double delta, double part, double g0, double c0, double c);
 
+/* The path of a single neuron, |w| = |a| = eps at the start: states at the steps of the flow and between. */
+typedef struct RfWpPath {
+  rf_index d, count, capacity;
+  double *t, *u; /* count, and count rows of d: the unit direction */
+  double *g;     /* count rows of d: unit direction of the field, projected where the neuron slides; or 0 */
+  uint64_t *on, *zero; /* count: samples with <u,x> > 0; samples on whose hyperplane it slides */
+  bool failed;
+} RfWpPath;
+void rf_wp_path_free(RfWpPath *path);
+RfStatus rf_wp_follow(RfClaimRun *run, RfWpPath *path, const RfDataset *data, const double *u0, int sign,
+                      double log_scale, double t_end);
+/* cos of u with the unprojected sum of the active y_i x_i; 0 without an active sample. */
+double rf_wp_cosine(const RfDataset *data, const double *u, uint64_t on);
+
 RfStatus rf_wp_01(RfClaimRun *run);
 RfStatus rf_wp_02(RfClaimRun *run);
 RfStatus rf_wp_03(RfClaimRun *run);
@@ -55,6 +69,10 @@ RfStatus rf_wp_11(RfClaimRun *run);
 RfStatus rf_wp_12(RfClaimRun *run);
 RfStatus rf_wp_13(RfClaimRun *run);
 RfStatus rf_wp_14(RfClaimRun *run);
+RfStatus rf_wp_15(RfClaimRun *run);
+RfStatus rf_wp_16(RfClaimRun *run);
+RfStatus rf_wp_17(RfClaimRun *run);
+RfStatus rf_wp_18(RfClaimRun *run);
 RfStatus rf_wp_19(RfClaimRun *run);
 RfStatus rf_wp_20(RfClaimRun *run);
 RfStatus rf_wp_21(RfClaimRun *run);
