@@ -95,7 +95,8 @@ static RfStatus lemma3_runs(RfClaimRun *run, Lemma3 *all, bool lemma) {
     RfRandom random = rf_claim_random(run, (uint64_t)s);
     status = rf_data_generate(run->context, &data, specs[s]);
     if (status) break;
-    for (rf_index kept = 0; kept < wanted && !status;) {
+    rf_index kept = 0;
+    for (rf_index draw = 0; draw < 20 * wanted && kept < wanted && !status; draw++) {
       double angle = 2 * half_turn * rf_random_uniform(&random), u[] = {cos(angle), sin(angle)}, g[2];
       RfWpPath path;
       FirstSector first;
@@ -114,6 +115,7 @@ static RfStatus lemma3_runs(RfClaimRun *run, Lemma3 *all, bool lemma) {
       judge_lemma3(run, all, &first, lemma);
       rf_wp_path_free(&path);
     }
+    rf_claim_true(run, "enough starts with y^T (Xu)_+ > 0", kept == wanted);
     rf_dataset_free(&data);
   }
   return status;

@@ -234,7 +234,8 @@ static RfStatus integer_sectors(RfClaimRun *run, rf_index draw, rf_index *used, 
   rf_index n = 5, d = 2 + draw % 2, kept = 0;
   double X[5 * 3], lam[5], u[32 * 3];
   RfWpMasks masks;
-  while (kept < n) {
+  for (int tries = 0; kept < n; tries++) {
+    if (tries == 1000) return rf_fail(run->context, RF_ERR_NUMERIC, "no rows drawn");
     double *x = X + kept * d;
     for (rf_index j = 0; j < d; j++) x[j] = (double)rf_random_below(&random, 3) - 1;
     lam[kept] = rf_random_sign(&random);
