@@ -102,9 +102,19 @@ typedef struct RfLlwaOneSided {
   double w[RF_LLWA_D], margin; /* wL+ and gL+ (wL-, gL-) */
   rf_index support;            /* samples where it is attained */
   double sup,
-      inf; /* largest normalised margin of nets with side a_k <= 0 there, and the dual bound; 0 = none */
+      inf;     /* largest normalised margin of nets with side a_k <= 0 there, and the dual bound; 0 = none */
+  double same; /* the same for nets with side a_k >= 0 */
 } RfLlwaOneSided;
 RfStatus rf_llwa_one_sided(RfClaimRun *run, RfLlwaOneSided *out, const RfLlwaSet *set, int side);
+
+/* The slack of assumption A.2, from its definition. */
+double rf_llwa_second_slack(const RfDataset *data, double leak);
+/* Theorem 6.2 on DS-HINT(80): its conditions on H, and the assumptions that they imply; judged. */
+RfStatus rf_llwa_hint_conditions(RfClaimRun *run);
+/* E-LL-8, drawn only when pictures are wanted. */
+RfStatus rf_llwa_draw_phases(RfClaimRun *run);
+/* E-LL-9, and the limit wherever A.2 holds, judged; *first: shortest hint that leads to it. */
+RfStatus rf_llwa_sweep_hints(RfClaimRun *run, double *first);
 
 RfStatus rf_llwa_01(RfClaimRun *run);
 RfStatus rf_llwa_02(RfClaimRun *run);

@@ -53,7 +53,7 @@ static RfStatus inspect_named(RfClaimRun *run, Inspected *all, const char *spec,
 }
 
 /* min_i <mu,z_i> - ((1-leak)/leak)(1/n) sum_j max(0,-<z_i,z_j>), from the definition. */
-static double second_slack(const RfDataset *data, double leak) {
+double rf_llwa_second_slack(const RfDataset *data, double leak) {
   double least = INFINITY, n = (double)data->n;
   for (rf_index i = 0; i < data->n; i++) {
     double along = 0, against = 0;
@@ -108,7 +108,7 @@ static RfStatus judge_catalogue(RfClaimRun *run, rf_index *separable, rf_index *
       rf_claim_at_most(run, "separator as combination of its support",
                        separator_residual(&all.linear, &all.data), 0, 1e-10);
       rf_claim_true(run, "multipliers are not negative", all.linear.feasibility <= 1e-10);
-      double slack = second_slack(&all.data, 0.5), scale = all.pairs.norm_max * all.pairs.norm_max;
+      double slack = rf_llwa_second_slack(&all.data, 0.5), scale = all.pairs.norm_max * all.pairs.norm_max;
       rf_claim_close(run, "slack of A.2 over the largest squared norm", all.theory.principal.a2.slack / scale,
                      slack / scale, 1e-10);
       rf_claim_true(run, "A.2 holds where its slack is positive",
@@ -217,7 +217,45 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
   }
   rf_claim_true(run, "A.1, A.2 without A.1 and neither were all met",
                 counts[0] > 0 && counts[1] > counts[0] && counts[2] > 0);
+  rf_claim_misprint(run, "MP-LLWA-07", "draws with A.2 and not A.1 (A.1 weaker: none)", 0, NAN,
+                    (double)(counts[1] - counts[0]), counts[1] == counts[0]);
   rf_claim_note(run, "A.1 held %lld times, A.2 %lld times, A.2 failed %lld times", (long long)counts[0],
                 (long long)counts[1], (long long)counts[2]);
+  return status < 0 ? status : RF_OK;
+}
+
+/* ---- Theorem 6.2: conditions on the hints ---------------------------------------------------------------
+ */
+
+/* DS-HINT with H = 80: the long hint is the third from the end. The printed bound contains n|mu-|, which
+ * grows with H; (1-leak) H > |sum_{j>1} y_j x_j^-| + |sum_{j>1} y_j x_j^+| does not. */
+RfStatus rf_llwa_hint_conditions(RfClaimRun *run) {
+  Inspected all;
+  const double leak = 0.5, H = 80, e = 0.1;
+  RfStatus status = inspect_named(run, &all, "DS-HINT(80,1,0.1)", leak);
+  if (status >= 0) {
+    const RfDataset *data = &all.data;
+    double plus[2] = {0, 0}, minus[2] = {0, 0}, full[2] = {0, 0}, across = 0, widest = 0, least = INFINITY,
+           along = 0;
+    for (rf_index i = 0; i < data->n; i++) {
+      const double *x = data->X + 2 * i;
+      double y = data->y[i], off = fabs(x[1]); /* wstar is the first axis */
+      across += off, widest = fmax(widest, off);
+      rf_la_axpy(full, y * (y < 0 ? 1 : leak), x, 2);
+      if (i == data->n - 3) continue;
+      least = fmin(least, y * x[0]), along += y * x[0];
+      rf_la_axpy(plus, y * (y > 0 ? 1 : leak), x, 2), rf_la_axpy(minus, y * (y < 0 ? 1 : leak), x, 2);
+    }
+    double H0 = widest * across / (leak * least) - along, others = rf_la_norm(plus, 2) + rf_la_norm(minus, 2);
+    double printed = rf_la_norm(full, 2) + rf_la_norm(plus, 2), bound = others / (1 - leak);
+    const RfPrincipal *p = &all.theory.principal;
+    rf_claim_at_least(run, "H = 80 against max{e, H0, bound}", H, fmax(e, fmax(H0, bound)), 0);
+    rf_claim_true(run, "then A.1, A.2, A.3 and A.5 hold",
+                  p->a1.holds == RF_YES && p->a2.holds == RF_YES && p->a3.holds == RF_YES &&
+                      p->a5.holds == RF_YES);
+    rf_claim_misprint(run, "MP-LLWA-16", "bound on H = 80: with n|mu-| at this H, and without", printed,
+                      bound, H, H > printed);
+  }
+  inspected_free(&all);
   return status < 0 ? status : RF_OK;
 }

@@ -137,7 +137,18 @@ RfStatus rf_llwa_05(RfClaimRun *run) {
       status = judge_matrix(run, &set, (1 + set.leak) / 4);
       rf_llwa_free(&set);
     }
-  rf_claim_printed(run, fabs(ratio_high - 1) < 1e-10 && fabs(ratio_low - 1) < 1e-10);
+  rf_claim_misprint(run, "MP-LLWA-02", "G(w)/<w,mu> over 1+leak", 0.5, 0.25, ratio_low / 2,
+                    fabs(ratio_high - 1) < 1e-10 && fabs(ratio_low - 1) < 1e-10);
+  if (!status) {
+    RfLlwaSet set;
+    status = rf_llwa_load(run, &set, "DS-SYM6", 0.5, 1);
+    if (status) return status;
+    double along = rf_la_dot(set.mu, set.wstar, set.d);
+    rf_claim_at_least(run, "<mu,wstar> against gstar", along, set.gstar, 1e-12);
+    rf_claim_misprint(run, "MP-LLWA-15", "least value of <mu,wstar>, DS-SYM6", 1, set.gstar, along,
+                      along >= 1);
+    rf_llwa_free(&set);
+  }
   rf_claim_note(run, "G over the printed (1+leak)/2 <w,mu>: %.6f to %.6f", ratio_low, ratio_high);
   return status;
 }

@@ -186,6 +186,10 @@ RfStatus rf_llwa_one_sided(RfClaimRun *run, RfLlwaOneSided *out, const RfLlwaSet
                                   -side);
     out->sup = 1 / (2 * best.objective), out->inf = dual.upper / 2;
   }
+  rf_optimum_free(&best);
+  settings.signs = side;
+  if (!status) status = rf_optimum_solve(run->context, &best, X, y, margin.n_support, set->d, &settings);
+  if (!status) out->same = 1 / (2 * best.objective);
   rf_dual_norm_free(&dual);
   rf_optimum_free(&best);
   rf_linear_margin_free(&margin);

@@ -267,6 +267,25 @@ static void see_sizes(void *user, const RfLlwaMoment *now) {
   if (now->smargin >= 20 && ratio < 0.1) growth->x[1] = log(now->smargin), growth->y[1] = 2 * log(ratio);
 }
 
+/* At the one-neuron direction a sample and its mirror image differ by (1-leak)/2 <x,wstar>. */
+static RfStatus judge_mirrored(RfClaimRun *run) {
+  RfLlwaSet set;
+  Point point;
+  RfStatus status = rf_llwa_load(run, &set, "DS-SYM6", 0.5, 1);
+  if (status) return status;
+  RfNet net = at(&point, 1, &set);
+  double x[2] = {set.X[0], set.X[1]}, mirrored[2] = {-x[0], -x[1]}, along = rf_la_dot(x, set.wstar, 2);
+  rf_llwa_single(&net, set.wstar, 1);
+  double factor = (rf_llwa_output(&net, x) + rf_llwa_output(&net, mirrored)) / along;
+  rf_claim_relative(run, "(q_i - q_i')/<x_i,wstar> at the one-neuron direction", factor, (1 - set.leak) / 2,
+                    1e-10);
+  rf_claim_misprint(run, "MP-LLWA-09", "(q_i - q_i')/<x_i,wstar> at the one-neuron direction",
+                    (1 - set.gstar) / 2, (1 - set.leak) / 2, factor,
+                    fabs(factor - (1 - set.gstar) / 2) < 1e-10);
+  rf_llwa_free(&set);
+  return RF_OK;
+}
+
 RfStatus rf_llwa_22(RfClaimRun *run) {
   const double leaks[] = {0.1, 0.5, 0.9}, ratios[] = {1, 100, 0.01};
   double worst = 0, least = INFINITY, printed = INFINITY, slope_low = INFINITY, slope_high = -INFINITY;
@@ -314,6 +333,7 @@ RfStatus rf_llwa_22(RfClaimRun *run) {
     rf_llwa_free(&set);
   }
   rf_claim_at_least(run, "the size ratio stays away from 0", least, 1e-4, 0);
+  if (!status) status = judge_mirrored(run);
   rf_claim_misprint(run, "MP-LLWA-01", "norm of the limit direction", 0.5, 1, 1, printed < 1e-8);
   rf_claim_note(
       run,
