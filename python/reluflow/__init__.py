@@ -35,8 +35,8 @@ def __getattr__(name: str) -> Any:
         from . import estimators
 
         return getattr(estimators, name)
-    if name == "torch":
+    if name in ("torch", "estimators"):
         import importlib
 
-        return importlib.import_module(".torch", __name__)
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'reluflow' has no attribute '{name}'")

@@ -39,8 +39,8 @@ def maxmargin(X: Any, y: Any = None, *, linear: bool = False, intercept: bool = 
 
 def flow(X: Any, y: Any = None, *, width: int = 50, leak: float | None = None, loss: str = "logistic", norm: str = "sum",
          init: str = "balanced", scale: float | str | None = None, log_scale: float | None = None, weights: Any = None,
-         freeze: str = "none", branches: str = "stop", until: str = "infinity", trace: int = 100, verdict: float = 2.0,
-         **options: Any) -> Flow:
+         freeze: str = "none", branches: str = "stop", until: str = "infinity", trace: int = 100, max_steps: int = 200000,
+         verdict: float = 2.0, **options: Any) -> Flow:
     """Gradient flow from an initialisation to t = infinity. `scale` is a number or "limit"; `weights` a network (a file,
     a `Network`, a pair (W, a), a PyTorch module or state dict) to start from.
 
@@ -50,7 +50,7 @@ def flow(X: Any, y: Any = None, *, width: int = 50, leak: float | None = None, l
     """
     data = Data(X, y)
     own = dict(width=width, loss=loss, norm=norm, init=init, scale=scale, log_scale=log_scale, freeze=freeze,
-               branches=branches, until=until, trace=trace, verdict=verdict)
+               branches=branches, until=until, trace=trace, max_steps=max_steps, verdict=verdict)
     with ModelWords(weights, leak) as model:
         own.update(weights=model.path, leak=None if model.net else leak)
         return call(Flow, "flow", [data.path], {**own, **options}, data, net=model.net)

@@ -181,7 +181,7 @@ class MaxMargin(Result):
         from .networks import Network
 
         best = self._fields["global"]
-        if best is None or best.neurons is None:
+        if best is None or not best.neurons:
             return None
         U = np.array([neuron.u for neuron in best.neurons]).reshape(len(best.neurons), -1)
         size = np.sqrt(np.linalg.norm(U, axis=1))

@@ -9,7 +9,7 @@
 #include "cli/flow_files.h"
 
 typedef struct FlowFlags {
-  rf_index width, trace;
+  rf_index width, trace, max_steps;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -43,6 +43,8 @@ static const CliOption options[] = {
     {"--until", CLI_TEXT, FIELD(until), "WHEN", "infinity", 0, 0, "infinity, loss=L or time=T"},
     {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
      "about this many rows of quantities along the run"},
+    {"--max-steps", CLI_INDEX, FIELD(max_steps), "N", "200000", 1, 0,
+     "integrator steps after which the limit is undecided"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -198,6 +200,7 @@ static RfStatus prepare(Job *job) {
   rf_flow_settings_init(&job->settings);
   job->settings.branches = job->flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   job->settings.trace = job->flags->trace;
+  job->settings.max_steps = job->flags->max_steps;
   RfStatus status = read_until(job);
   for (rf_index k = 0; k < job->count && !status; k++) status = prepare_part(job, k);
   if (!status && (job->flags->checkpoint || job->flags->resume) && job->count > 1)
