@@ -68,7 +68,6 @@ typedef struct Change {
   bool positive; /* the neuron is in V+ */
   const int8_t *before;
   double began, ended;
-  RfEventKind kind;
 } Change;
 
 /* Walks through the events of neuron k; `sides` are those of the start, then those of the end. visit may be
@@ -85,22 +84,12 @@ static rf_index replay(const Aligned *at, rf_index k, int8_t *sides,
     const RfFlowEvent *event = &at->result.events[e];
     if (event->neuron != k || event->sample < 0) continue;
     double t = exp(event->log_t);
-    Change change = {at, k, number, event->sample, direction[data->d] > 0, sides, began, t, event->kind};
+    Change change = {at, k, number, event->sample, direction[data->d] > 0, sides, began, t};
     if (visit) visit(user, &change);
-    sides[event->sample] = event->kind == RF_EVENT_DIE ? -1 : (int8_t)-sides[event->sample];
+    sides[event->sample] = (int8_t)-sides[event->sample];
     began = t, number++;
   }
   return number;
-}
-
-/* 1 in S+, -1 in S-, 0 dead, 2 elsewhere. */
-static int cone_of(const int8_t *sides, const RfDataset *data) {
-  bool plus = true, minus = true, dead = true;
-  for (rf_index i = 0; i < data->n; i++) {
-    bool active = sides[i] > 0;
-    dead &= !active, plus &= active == (data->y[i] > 0), minus &= active == (data->y[i] < 0);
-  }
-  return dead ? 0 : plus ? 1 : minus ? -1 : 2;
 }
 
 /* ---- MMV-10: (7), (8) -------------------------------------------------------------------------------------
@@ -131,7 +120,8 @@ static void judge_crossing(void *user, const Change *change) {
   bool gains = change->before[change->sample] < 0;
   double least = speed(change, false), bound = pow(pairs->sep, 1.5) * pairs->norm_min / 2;
   rf_claim_true(tally->run, "gains samples of its class, loses the others", gains == own);
-  if (change->kind != RF_EVENT_DIE) least = fmin(least, speed(change, true));
+  double after = speed(change, true); /* 0 for a neuron that dies there */
+  if (after != 0) least = fmin(least, after);
   rf_claim_at_least(tally->run, "speed at the hyperplane", least, bound, 1e-9);
   tally->least = fmin(tally->least, least / bound), tally->count++;
 }
@@ -231,7 +221,7 @@ static void judge_arrival(RfClaimRun *run, const Aligned *at, double *ratio) {
     for (rf_index i = 0; i < data->n; i++)
       sees |= data->y[i] == own && rf_la_dot(direction, data->X + i * data->d, data->d) > 0;
     replay(at, k, sides, NULL, NULL);
-    int cone = cone_of(sides, data);
+    int cone = rf_claim_cone_of(sides, data);
     rf_claim_true(run, "by t1 every neuron is in its cone or dead", cone == own || cone == 0);
     rf_claim_true(run, "those that see a sample of their class are in its cone", !sees || cone == own);
   }
@@ -271,7 +261,7 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
 
 static void judge_trap(void *user, const Change *change) {
   Tally *tally = user;
-  int cone = cone_of(change->before, &change->at->setting.data);
+  int cone = rf_claim_cone_of(change->before, &change->at->setting.data);
   rf_claim_true(tally->run, "a neuron in its cone, or dead, changes no more",
                 cone == 2 || cone == (change->positive ? -1 : 1));
   tally->count++;
@@ -361,7 +351,7 @@ static RfStatus judge_norms(RfClaimRun *run, const Aligned *at) {
       int8_t sides[most_n];
       RfAlignNeuron neuron;
       replay(at, k, sides, NULL, NULL);
-      int cone = cone_of(sides, data);
+      int cone = rf_claim_cone_of(sides, data);
       if (cone != 1 && cone != -1) continue;
       RfStatus status =
           rf_align_neuron(run->context, &neuron, &field, at->setting.start.directions + k * (data->d + 1),
@@ -396,7 +386,7 @@ static void watch_growth(void *observer, const RfFlowMoment *moment) {
   double now[2] = {0, 0}, norms = 0;
   if (moment->scale_frozen) return;
   for (rf_index k = 0; k < moment->m; k++) {
-    int cone = cone_of(moment->sides + k * moment->n, growth->data);
+    int cone = rf_claim_cone_of(moment->sides + k * moment->n, growth->data);
     if (cone == 2) return;
     if (cone == 0) continue;
     double w = rf_la_norm(moment->directions + k * (d + 1), d) * exp(moment->log_norms[k]);

@@ -1,12 +1,13 @@
 /* Min, Mallada, Vidal, appendix B: small starts. MMV-06: norms and outputs stay small up to Tapp, Lemma 3;
- * MMV-07: directions follow Proj(w) x_a, Lemmas 4 and 10; MMV-08: Lemma 1, and the true order in eps. Leaky
- * ReLU, losses with -loss'(0) = 1, summed. */
+ * MMV-07: directions follow Proj(w) x_a, Lemmas 4 and 10; MMV-08: Lemma 1, and the true order in eps; MMV-17:
+ * Lemma 15 for linear networks. Leaky ReLU, losses with -loss'(0) = 1, summed. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mmv.h"
 #include "reluflow/la.h"
+#include "reluflow/margin.h"
 #include "samples.h"
 #include "setting.h"
 
@@ -204,5 +205,66 @@ RfStatus rf_mmv_08(RfClaimRun *run) {
   rf_claim_note(run,
                 "at least %lld states per run; error/bound up to %.3f; the error is of order eps^2, not eps",
                 (long long)fewest, tightest);
+  return status;
+}
+
+/* ---- MMV-17: Lemma 15, (31) -------------------------------------------------------------------------------
+ */
+
+typedef struct Linear {
+  RfClaimRun *run;
+  double margin, tightest;
+  rf_index states;
+} Linear;
+
+/* dL/dt = -sum |velocities|^2 against -|v|^2 L^2 margin^2 / 4, divided by S^2. */
+static void watch_linear(void *observer, const RfFlowMoment *moment) {
+  Linear *linear = observer;
+  rf_index d = moment->d;
+  double falls = 0, v2 = 0;
+  for (rf_index i = 0; i < moment->n; i++)
+    if (moment->q[i] < 0) return;
+  if (moment->scale_frozen) return;
+  for (rf_index k = 0; k < moment->m; k++) {
+    const double *v = moment->directions + k * (d + 1), *g = moment->fields + k * d;
+    double size2 = exp(2 * moment->log_norms[k]), along = rf_la_dot(g, v, d);
+    falls += size2 * (v[d] * v[d] * rf_la_dot(g, g, d) + along * along), v2 += size2 * v[d] * v[d];
+  }
+  double bound = 0.25 * v2 * exp(2 * (moment->log_loss - moment->log_S)) * linear->margin * linear->margin;
+  rf_claim_at_least(linear->run, "fall of the loss against |v|^2 L^2 margin^2/4", falls, bound, 1e-9 * falls);
+  linear->tightest = fmax(linear->tightest, bound / falls);
+  linear->states++;
+}
+
+RfStatus rf_mmv_17(RfClaimRun *run) {
+  RfStatus status = RF_OK;
+  const RfLoss all[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC2, RF_LOSS_LOGISTIC};
+  double tightest = 0;
+  rf_index states = 0;
+  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 12) && !status; draw++) {
+    char spec[40];
+    RfClaimSetting setting;
+    RfLinearMargin margin = {0};
+    RfFlowResult result;
+    snprintf(spec, sizeof spec, "DS-SEP(10,3,%d)", (int)draw / 3);
+    status = rf_claim_setting_new(run, &setting, spec, 1, draw % 2 ? RF_INIT_MMV : RF_INIT_GAUSSIAN, 5,
+                                  (uint64_t)draw, draw % 2 ? -3 : -1);
+    if (status) break;
+    const RfDataset *data = &setting.data;
+    status = rf_margin_linear(run->context, &margin, data->X, data->y, data->n, data->d);
+    Linear linear = {.run = run, .margin = margin.margin};
+    setting.problem.leak = 1, setting.problem.loss = all[draw % 3];
+    setting.flow.observe = watch_linear, setting.flow.observer = &linear, setting.flow.observe_inside = 20;
+    setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-20;
+    if (!status) status = rf_claim_flow(run, &result, &setting);
+    if (!status) rf_flow_result_free(&result);
+    if (!status) rf_claim_at_least(run, "states with all q >= 0", (double)linear.states, 100, 0);
+    tightest = fmax(tightest, linear.tightest), states += linear.states;
+    rf_linear_margin_free(&margin);
+    rf_claim_setting_free(&setting);
+  }
+  rf_claim_note(
+      run, "%lld states; bound/value up to %.3f with the largest margin; exp, 2 ln(1+e^-q) and ln(1+e^-q)",
+      (long long)states, tightest);
   return status;
 }

@@ -62,3 +62,12 @@ double rf_claim_slope(const double *x, const double *y, rf_index count) {
   for (rf_index i = 0; i < count; i++) xx += (x[i] - mx) * (x[i] - mx), xy += (x[i] - mx) * (y[i] - my);
   return xy / xx;
 }
+
+int rf_claim_cone_of(const int8_t *sides, const RfDataset *data) {
+  bool plus = true, minus = true, dead = true;
+  for (rf_index i = 0; i < data->n; i++) {
+    bool active = sides[i] > 0;
+    dead &= !active, plus &= active == (data->y[i] > 0), minus &= active == (data->y[i] < 0);
+  }
+  return dead ? 0 : plus ? 1 : minus ? -1 : 2;
+}
