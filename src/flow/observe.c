@@ -36,6 +36,11 @@ static void fill_neuron(RfRun *run, rf_index k) {
   double *w = moment->directions + k * (d + 1), *field = moment->fields + k * d;
   int8_t *sides = moment->sides + k * n;
   rf_system_neuron(system, k, w, w + d, &moment->log_norms[k]);
+  double length = run->problem->freeze_second ? rf_la_norm(w, d) : 1;
+  if (length != 1 && length > 0) { /* from the gauge to a unit vector */
+    rf_la_scale(w, 1 / length, d);
+    moment->log_norms[k] += log(length);
+  }
   memset(field, 0, (size_t)d * sizeof(double));
   if (u >= 0 && !system->dead[u]) {
     memcpy(field, rf_system_g(system, u), (size_t)d * sizeof(double));
