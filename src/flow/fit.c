@@ -8,16 +8,13 @@
 
 static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
 
-/* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
-static bool is_large(const RfRun *run) { return run->system.m * run->system.n >= 20000; }
-
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
   double largest = 1e-300;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
-  return 0.5 *
-         (log(is_large(run) ? 2e-6 : 2e-9) - log(largest * (double)(system->units > 0 ? system->units : 1)));
+  return 0.5 * (log(rf_run_large(run) ? 2e-6 : 2e-9) -
+                log(largest * (double)(system->units > 0 ? system->units : 1)));
 }
 
 /* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
@@ -116,7 +113,7 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, is_large(run) ? 1e-3 : 3e-5);
+  RfStatus status = rf_system_merge(&run->system, &merged, rf_run_large(run) ? 1e-3 : 3e-5);
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
 }
@@ -132,7 +129,7 @@ RfStatus rf_fit_advance(RfRun *run) {
     run->implicit = true;
     run->fresh = false;
     status = rf_run_gather(run);
-  } else if (!run->implicit && is_large(run) && run->steps_explicit % 10 == 9) {
+  } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
     status = rf_run_gather(run);
   } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
              rf_system_q_min(&run->system) < q_switch) {

@@ -265,6 +265,8 @@ void rf_run_reset(RfRun *run);
 double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
+/* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
+static inline bool rf_run_large(const RfRun *run) { return run->problem->start->m * run->problem->n >= 4000; }
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 

@@ -16,7 +16,6 @@ enum { MOST_PIECES = 8 };
 /* How far margins may be off inside one step because of crossings that the rest of the network does not see.
  */
 static const double bend_allowed = 1e-5;
-static const rf_index large = 20000; /* units x samples from which it is worth while */
 
 typedef struct LocalEvent {
   double at; /* fraction of the step */
@@ -41,7 +40,7 @@ static void local_free(Local *local) {
 
 double rf_local_bend(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
-  if (system->units * system->n < large || system->problem->freeze_second) return INFINITY;
+  if (!rf_run_large(run) || system->problem->freeze_second) return INFINITY;
   double bend = 0, size = 0, weight = 0;
   for (rf_index i = 0; i < system->n; i++) {
     size = fmax(size, system->x_norm[i]);

@@ -215,8 +215,8 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
     limit->complementarity = kkt.complementarity;
   }
   rf_kkt_free(&kkt);
-  bool holds = limit->stationarity <= run->context->tol.kkt &&
-               fabs(limit->complementarity) <= run->context->tol.kkt;
+  bool holds =
+      limit->stationarity <= run->context->tol.kkt && fabs(limit->complementarity) <= run->context->tol.kkt;
   if (status == RF_INTERRUPTED) {
     limit->outcome = RF_FLOW_INTERRUPTED;
     snprintf(limit->why, RF_WHY_SIZE, "stopped by the caller");

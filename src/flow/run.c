@@ -48,7 +48,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->problem = problem;
   run->settings = settings;
   run->tol = 0.1 * context->tol.ode;
-  if (problem->start->m * problem->n >= 20000) run->tol *= 30; /* as exact as local.c and merging leave it */
+  if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
   run->escape_slack = 1e-7;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
