@@ -1,7 +1,5 @@
-/* The kernel for one number type and one kind of vectors: include with REAL, NAME(x), TARGET (attribute), VEC
- * (vector type), LANES, LOAD, STORE, SPREAD (one number in all lanes), ZERO, FMA(a,b,c) = ab + c, MUL, MAX,
- * STEP(h, up, low) = up where h > 0 else low, SUM (lanes added), and TILE_ROWS, TILE_VECS: how many samples
- * and vectors of neurons (or inputs and vectors) a tile of accumulators in registers holds.
+/* The kernel for one number type and one kind of vectors: include after one of the vector_*.h. TILE_ROWS and
+ * TILE_VECS say how many samples and vectors of neurons (or inputs and vectors) a tile of accumulators holds.
  *
  * A tile is written for constant sizes and inlined once per size, so that its accumulators are registers. */
 
@@ -52,9 +50,8 @@ TARGET static void NAME(backward_piece)(REAL *GT, const REAL *H, const REAL *X, 
                                         int V) {
 #define PIECE(j, v)                                                                                          \
   case (j)*8 + (v):                                                                                          \
-    if ((j) <= TILE_ROWS && (v) <= TILE_VECS)                                                                \
-      NAME(backward_tile)                                                                                    \
-      (GT, H, X, shape, (j) < TILE_ROWS ? (j) : TILE_ROWS, (v) < TILE_VECS ? (v) : TILE_VECS);               \
+    if ((j) <= TILE_ROWS && (v) <= TILE_VECS) NAME(backward_tile)                                            \
+    (GT, H, X, shape, (j) < TILE_ROWS ? (j) : TILE_ROWS, (v) < TILE_VECS ? (v) : TILE_VECS);                 \
     break;
 #define PIECES(j) PIECE(j, 1) PIECE(j, 2) PIECE(j, 3) PIECE(j, 4)
   switch (J * 8 + V) { PIECES(1) PIECES(2) PIECES(3) PIECES(4) PIECES(5) PIECES(6) }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "conv.h"
 #include "reluflow/la.h"
 
 rf_index rf_pass_widest(const RfLayeredNet *net) {
@@ -21,6 +22,18 @@ rf_index rf_pass_patches(const RfLayeredNet *net) {
     if (net->layers[l].kind != RF_LAYER_CONV) continue;
     rf_index size = rf_pass_patch(s) * s->height_out * s->width_out;
     if (size > most) most = size;
+  }
+  return most;
+}
+
+/* Scratch of convolutions by the kernels of conv.h; 0 = none. */
+static rf_index conv_scratch(const RfLayeredNet *net) {
+  rf_index most = 0;
+  for (rf_index l = 0; l < net->n_layers; l++) {
+    const RfLayer *layer = &net->layers[l];
+    if (layer->kind != RF_LAYER_CONV || !rf_conv_suits(&layer->conv)) continue;
+    rf_index room = rf_conv_room(&layer->conv);
+    if (room > most) most = room;
   }
   return most;
 }
@@ -47,6 +60,8 @@ void rf_pass_span(rf_index *first, rf_index *end, const RfConvShape *s, rf_index
 #define add_product_tn_double rf_la_add_product_tn
 #define REAL                  double
 #define NAME(x)               x##_double
+#include "conv_pass.h"
+/* then, with them: */
 #include "pass_body.h"
 #undef REAL
 #undef NAME
@@ -58,6 +73,8 @@ void rf_pass_span(rf_index *first, rf_index *end, const RfConvShape *s, rf_index
 #define add_product_tn_float rf_la_add_product_tn_float
 #define REAL                 float
 #define NAME(x)              x##_float
+#include "conv_pass.h"
+/* then, with them: */
 #include "pass_body.h"
 #undef REAL
 #undef NAME

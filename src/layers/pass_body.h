@@ -15,7 +15,7 @@ RfStatus NAME(rf_pass_new)(RfContext *context, NAME(RfPass) * pass, const RfLaye
   const RfLayer *head = &net->layers[net->n_layers - 1];
   pass->fused_head =
       net->n_layers > 1 && head->kind == RF_LAYER_DENSE && head->outputs == 1 && !head->residual;
-  rf_index most = rf_pass_widest(net), patches = rf_pass_patches(net);
+  rf_index most = rf_pass_widest(net), patches = rf_pass_patches(net), scratch = conv_scratch(net);
   pass->block = rf_pass_rows(most, sizeof(REAL));
   bool complete = true;
   pass->z = RF_NEW(REAL *, net->n_layers);
@@ -31,7 +31,8 @@ RfStatus NAME(rf_pass_new)(RfContext *context, NAME(RfPass) * pass, const RfLaye
   pass->g = RF_NEW(REAL, pass->block * most);
   pass->g_next = RF_NEW(REAL, pass->block * most);
   pass->columns = RF_NEW(REAL, patches);
-  if (complete && pass->g && pass->g_next && pass->columns) return RF_OK;
+  if (scratch > 0) pass->conv = RF_NEW(REAL, scratch);
+  if (complete && pass->g && pass->g_next && pass->columns && (scratch == 0 || pass->conv)) return RF_OK;
 fail:
   NAME(rf_pass_free)(pass);
   return rf_fail(context, RF_ERR_MEMORY, "out of memory for a layered network");
@@ -47,6 +48,7 @@ void NAME(rf_pass_free)(NAME(RfPass) * pass) {
   rf_free(pass->g);
   rf_free(pass->g_next);
   rf_free(pass->columns);
+  rf_free(pass->conv);
   memset(pass, 0, sizeof *pass);
 }
 
@@ -92,6 +94,10 @@ static void NAME(apply_layer)(NAME(RfPass) * pass, REAL *Z, const REAL *A, const
       for (rf_index j = 0; j < in; j++) Z[i * in + j] = w[j] * A[i * in + j];
     break;
   case RF_LAYER_CONV:
+    if (rf_conv_suits(&layer->conv)) {
+      NAME(conv_forward)(pass, Z, A, layer, rows);
+      break;
+    }
     for (rf_index i = 0; i < rows; i++) {
       const RfConvShape *s = &layer->conv;
       NAME(unfold)(pass->columns, A + i * in, s);
@@ -195,6 +201,10 @@ static void NAME(accumulate)(NAME(RfPass) * pass, REAL *gradient, const REAL *G,
       for (rf_index j = 0; j < in; j++) gradient[j] += G[i * in + j] * A[i * in + j];
     break;
   case RF_LAYER_CONV:
+    if (rf_conv_suits(&layer->conv)) {
+      NAME(conv_accumulate)(pass, gradient, G, A, layer, rows);
+      break;
+    }
     for (rf_index i = 0; i < rows; i++) {
       const RfConvShape *s = &layer->conv;
       NAME(unfold)(pass->columns, A + i * in, s);
@@ -218,6 +228,10 @@ static void NAME(pull_back)(NAME(RfPass) * pass, REAL *H, const REAL *G, const R
                             rf_index rows) {
   const REAL *w = pass->theta + layer->offset;
   rf_index in = layer->inputs, out = layer->outputs;
+  if (layer->kind == RF_LAYER_CONV && rf_conv_suits(&layer->conv)) {
+    NAME(conv_pull_back)(pass, H, G, layer, rows);
+    return;
+  }
   if (layer->kind == RF_LAYER_CONV || layer->kind == RF_LAYER_SHARED)
     memset(H, 0, (size_t)(rows * in) * sizeof *H);
   switch (layer->kind) {

@@ -11,6 +11,7 @@ typedef struct NAME(RfPass) {
   REAL **input;     /* input[l]: block rows of phi(z[l-1]); NULL for l = 0 (reads X) and for a fused head */
   REAL *g, *g_next; /* sensitivities d/dz of the current layer and of the one before */
   REAL *columns;    /* unfolded patches of one sample (convolutions) */
+  REAL *conv;       /* scratch of the convolutions that need no unfolding; NULL = none is of that kind */
 } NAME(RfPass);
 
 RfStatus NAME(rf_pass_new)(RfContext *context, NAME(RfPass) * pass, const RfLayeredNet *net,

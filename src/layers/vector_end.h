@@ -1,0 +1,19 @@
+/* Takes back what vector_512_double.h and its siblings define. */
+#undef TARGET
+#undef TILE_ROWS
+#undef TILE_VECS
+#undef TILE_PIXELS
+#undef TILE_TAPS
+#undef REAL
+#undef NAME
+#undef VEC
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef SPREAD
+#undef ZERO
+#undef FMA
+#undef MUL
+#undef MAX
+#undef STEP
+#undef SUM
