@@ -35,7 +35,7 @@ static const char style[] =
     ".mp{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr) minmax(0,1fr);gap:.2rem 1.2rem;"
     "border-bottom:1px solid var(--line);padding:.5rem 0}.mp p{margin:.1rem 0}"
     "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}}"
-    "</style>\n";
+    "figure svg{min-width:30rem}</style>\n";
 
 static const char script[] =
     "<script>\n"

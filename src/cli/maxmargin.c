@@ -241,18 +241,24 @@ static void answer_page(RfText *page, const Answer *answer, const CliRun *run) {
     rf_text_addf(page, "\nSum over the classes: |theta|^2/2 = %.15g\n", sum);
 }
 
-/* ---- pictures -------------------------------------------------------------------------------- */
+/* ---- pictures and the page ------------------------------------------------------------------- */
 
 typedef void (*Draw)(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y, int signs);
 
-/* In the plane with one coordinate per sample. */
+static const Draw draw[] = {rf_svg_optimum_ellipsoid, rf_svg_optimum_polar};
+
+/* Pictures are in the plane with one coordinate per sample. */
+static bool has_pictures(const Answer *answer) {
+  const Part *part = answer->parts;
+  return answer->data->y && answer->data->n == 2 && part->has_global && part->global.lambda &&
+         isfinite(part->global.objective);
+}
+
 static RfStatus write_pictures(CliRun *run, const Answer *answer) {
-  static const Draw draw[] = {rf_svg_optimum_ellipsoid, rf_svg_optimum_polar};
   static const char *const names[] = {"ellipsoid.svg", "polar.svg"};
   const RfDataset *data = answer->data;
   const Part *part = answer->parts;
-  if (!data->y || data->n != 2 || !part->has_global || !part->global.lambda ||
-      !isfinite(part->global.objective)) {
+  if (!has_pictures(answer)) {
     rf_message(&run->context, RF_WARNING, "pictures need two samples and a network that fits them");
     return RF_OK;
   }
@@ -266,6 +272,45 @@ static RfStatus write_pictures(CliRun *run, const Answer *answer) {
   return status;
 }
 
+static void verdict(char *out, size_t size, const Answer *answer) {
+  const Part *part = answer->parts;
+  double sum = 0, lower = 0;
+  for (rf_index k = 0; k < answer->count; k++)
+    sum += part[k].has_global ? part[k].global.objective : NAN, lower += part[k].global.lower;
+  if (isnan(sum))
+    snprintf(out, size, "%s", part->linear.separable ? "Linearly separable." : "The linear part.");
+  else if (!isfinite(sum))
+    snprintf(out, size, "No network fits these data, or none was found.");
+  else if (sum - lower <= 1e-8 * sum)
+    snprintf(out, size, "The best margin of any network is %.12g, proved.", 1 / (2 * sum));
+  else
+    snprintf(out, size, "The best margin of any network lies between %.8g and %.8g.", 1 / (2 * sum),
+             1 / (2 * lower));
+}
+
+static void answer_html(RfText *html, const Answer *answer, const CliRun *run) {
+  static const char *const captions[] = {
+      "Outputs of one unit neuron on the two samples, and the neurons of the best network.",
+      "Multipliers that no neuron beats, and the optimal ones."};
+  const RfDataset *data = answer->data;
+  char line[160];
+  RfText plain = {0};
+  verdict(line, sizeof line, answer);
+  rf_html_begin(html, data->name, "the best margin, over all networks, with its proof");
+  rf_html_verdict(html, RF_PLAIN, line);
+  for (int k = 0; k < 2 && has_pictures(answer); k++) {
+    RfSvg svg;
+    draw[k](&svg, &answer->parts->global, data->X, data->y, optimum_settings(run).signs);
+    rf_html_picture(html, &svg, captions[k]);
+    rf_svg_free(&svg);
+  }
+  answer_page(&plain, answer, run);
+  if (plain.failed) html->failed = true;
+  rf_html_preformatted(html, rf_text_string(&plain));
+  rf_text_free(&plain);
+  rf_html_end(html);
+}
+
 static int maxmargin_run(CliRun *run) {
   if (run->common.tol > 0) run->context.tol.tight = run->context.tol.gap = run->common.tol;
   RfDataset data = {0};
@@ -274,6 +319,7 @@ static int maxmargin_run(CliRun *run) {
   if (status == RF_OK) status = solve(run, &answer);
   if (status >= 0 && answer.parts && run->json) answer_json(run->json, &answer, run);
   if (status >= 0 && answer.parts && run->wants_page) answer_page(&run->page, &answer, run);
+  if (status >= 0 && answer.parts && run->common.report) answer_html(&run->html, &answer, run);
   if (status >= 0 && answer.parts && run->common.svg) {
     RfStatus written = write_pictures(run, &answer);
     if (written < 0) status = written;

@@ -124,22 +124,21 @@ static void data_section(RfText *page, const RfExplanation *e) {
 
 static void margin_rows(RfTable *table, const RfExplanation *e) {
   char theorem[96];
-  const char *class = e->positive_class ? e->positive_class : "";
   if (e->prediction) {
     rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
-    rf_table_cell(table, "%s", class);
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, "predicted");
     rf_table_cell(table, "%.12g", e->prediction->margin);
     rf_table_cell(table, "%s, from the data alone", theorem);
   }
   if (e->flow.limit.outcome == RF_FLOW_CONVERGED) {
-    rf_table_cell(table, "%s", class);
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, "limit of gradient flow");
     rf_table_cell(table, "%.12g", e->flow.limit.margin);
     rf_table_cell(table, "KKT residual %.1e, escape test passed", e->flow.limit.stationarity);
   }
   if (e->has_optimum && isfinite(e->optimum.objective)) {
-    rf_table_cell(table, "%s", class);
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, e->optimum.status == RF_OPTIMUM_PROVED ? "best network of any width"
                                                                 : "best network found");
     rf_table_cell(table, "%.12g", 1 / (2 * e->optimum.objective));
@@ -151,9 +150,10 @@ static void margin_rows(RfTable *table, const RfExplanation *e) {
 static void margins_section(RfText *page, const RfExplanation *e) {
   RfTable table;
   rf_html_section(page, "Margins compared");
-  rf_table_init(&table, "llrl",
-                e->n_parts ? "class|network|normalised margin|how it is known"
-                           : "|network|normalised margin|how it is known");
+  if (e->n_parts)
+    rf_table_init(&table, "llrl", "class|network|normalised margin|how it is known");
+  else
+    rf_table_init(&table, "lrl", "network|normalised margin|how it is known");
   if (!e->n_parts) margin_rows(&table, e);
   for (rf_index k = 0; k < e->n_parts; k++) margin_rows(&table, &e->parts[k]);
   rf_table_html(page, &table);

@@ -1,6 +1,8 @@
 /* A page that stands alone: one file, no scripts, no links to elsewhere. */
 #include "reluflow/report.h"
 
+#include <string.h>
+
 static const char style_sheet[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--page:#ffffff;--card:#f6f8fa;--line:#d8dee4;"
     "--good:#0b6e4f;--bad:#a8410b;--accent:#0072B2}"
@@ -8,7 +10,8 @@ static const char style_sheet[] =
     "(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#9aa5b1;--page:#14181e;--card:#1c222a;--line:#"
     "313a45;"
     "--good:#4cc9a0;--bad:#f0935a;--accent:#56B4E9}}"
-    "body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,'Segoe "
+    "body{margin:0;background:var(--page);color:var(--ink);overflow-wrap:anywhere;font:16px/1.5 "
+    "system-ui,-apple-system,'Segoe "
     "UI',sans-serif}"
     "a{color:var(--accent)}main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}"
     "h1{font-size:1.6rem;line-height:1.2;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.2rem 0 "
@@ -24,7 +27,7 @@ static const char style_sheet[] =
     "var(--line)}"
     "th{color:var(--soft);font-weight:600}.r{text-align:right}"
     "figure{margin:1.2rem 0;overflow-x:auto}figure "
-    "svg{max-width:100%;min-width:30rem;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
+    "svg{max-width:100%;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
     "pre{overflow-x:auto;background:var(--card);padding:.8rem;border-radius:6px;font-size:.85rem}";
 
 void rf_html_begin(RfText *page, const char *title, const char *subtitle) {
@@ -60,8 +63,11 @@ void rf_html_preformatted(RfText *page, const char *prose) { element(page, "pre"
 
 void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption) {
   if (svg->text.failed) page->failed = true;
+  const char *text = rf_text_string(&svg->text), *rest = strncmp(text, "<svg ", 5) == 0 ? text + 5 : NULL;
   rf_text_add(page, "<figure>\n");
-  rf_text_add_bytes(page, rf_text_string(&svg->text), svg->text.length);
+  if (rest) /* on a phone as small as its letters allow, then it scrolls */
+    rf_text_addf(page, "<svg style=\"min-width:%.0fpx\" ", 0.62 * svg->width);
+  rf_text_add(page, rest ? rest : text);
   element(page, "figcaption", caption);
   rf_text_add(page, "</figure>\n");
 }
