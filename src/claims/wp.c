@@ -66,5 +66,12 @@ static const RfClaim claims[] = {
      RF_CLAIM_QUICK, rf_wp_26},
     {"WP-27", WP, "Appendix F.2, (130)", "the numbers of the second example", RF_CLAIM_TABLE, RF_CLAIM_QUICK,
      rf_wp_27},
+    {"WP-28", WP, "Figures 1, 2, 6, 8, 9",
+     "the best neurons sit on the spikes (F.1) or on the arc (F.2) of the rectified ellipsoid",
+     RF_CLAIM_FIGURE, RF_CLAIM_QUICK, rf_wp_28},
+    {"WP-29", WP, "Figures 3, 4, 5, 7", "gradient descent carries live neurons to the spikes",
+     RF_CLAIM_FIGURE, RF_CLAIM_QUICK, rf_wp_29},
+    {"WP-30", WP, "Figure 10", "gradient descent on spike-free data ends at the arc, or stuck",
+     RF_CLAIM_FIGURE, RF_CLAIM_QUICK, rf_wp_30},
 };
 const RfClaimTable rf_claims_wp = {claims, sizeof claims / sizeof claims[0]};

@@ -83,5 +83,8 @@ RfStatus rf_wp_24(RfClaimRun *run);
 RfStatus rf_wp_25(RfClaimRun *run);
 RfStatus rf_wp_26(RfClaimRun *run);
 RfStatus rf_wp_27(RfClaimRun *run);
+RfStatus rf_wp_28(RfClaimRun *run);
+RfStatus rf_wp_29(RfClaimRun *run);
+RfStatus rf_wp_30(RfClaimRun *run);
 
 #endif

@@ -11,7 +11,7 @@
 static const double deltas[] = {0.5, 0.1, 0.01};
 static const double half_turn = 3.14159265358979323846;
 
-/* ---- the first sector of a path ------------------------------------------------------------------------ */
+/* ---- the first sector of a path ----------------------------------------------------------------- */
 
 /* Until it is left, <u,v> with v the direction of g(sigma_0). */
 typedef struct FirstSector {
@@ -171,8 +171,7 @@ RfStatus rf_wp_16(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-17: Proposition 6 --------------------------------------------------------------------------------
- */
+/* ---- WP-17: Proposition 6 ----------------------------------------------------------------------- */
 
 typedef struct Prop6 {
   rf_index tested, kinks, undefined, terms; /* undefined: printed logarithms of T_i without a value */

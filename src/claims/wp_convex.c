@@ -13,7 +13,7 @@ static void signed_multipliers(double *lam, const RfOptimum *optimum, const doub
   for (rf_index i = 0; i < optimum->n; i++) lam[i] = y[i] * optimum->lambda[i];
 }
 
-/* ---- WP-01: Proposition 2 ---------------------------------------------------------------------------- */
+/* ---- WP-01: Proposition 2 ----------------------------------------------------------------------- */
 
 /* The neurons are feasible for (14): each lies in the closed cone of an enumerated D_j. lam is feasible for
  * (15): in every one of these cones, for both signs. By weak duality both are then optimal for the literal
@@ -125,7 +125,7 @@ RfStatus rf_wp_01(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- WP-02: Proposition 1 ---------------------------------------------------------------------------- */
+/* ---- WP-02: Proposition 1 ----------------------------------------------------------------------- */
 
 /* The K networks side by side are feasible for (5) with value sum ½|theta_k|^2, the K dual vectors for (8)
  * with value tr(Lam^T Y): both equal, so the sum of the binary optima is the multi-class optimum. */
@@ -184,7 +184,7 @@ RfStatus rf_wp_02(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-03: the number of arrangements ----------------------------------------------------------------- */
+/* ---- WP-03: the number of arrangements ---------------------------------------------------------- */
 
 static double cover_bound(double n, double r) { return 2 * r * pow(exp(1) * (n - 1) / r, r); }
 
@@ -249,8 +249,7 @@ RfStatus rf_wp_03(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-05: Theorem 3 ------------------------------------------------------------------------------------
- */
+/* ---- WP-05: Theorem 3 --------------------------------------------------------------------------- */
 
 /* (16) is the largest of (17) over the arrangements; in the plane also the maximum on a grid. */
 static RfStatus equal_maxima(RfClaimRun *run, double *norm, const double *X, rf_index n, rf_index d,
@@ -354,7 +353,7 @@ RfStatus rf_wp_05(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-06, WP-07: Proposition 4 and its lemmas ------------------------------------------------------ */
+/* ---- WP-06, WP-07: Proposition 4 and its lemmas ------------------------------------------------- */
 
 RfStatus rf_wp_06(RfClaimRun *run) {
   RfStatus status = RF_OK;

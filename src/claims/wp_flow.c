@@ -31,8 +31,7 @@ static void joint_form(RfFlowStart *start) {
   }
 }
 
-/* ---- WP-10: Lemma 1 ---------------------------------------------------------------------------------------
- */
+/* ---- WP-10: Lemma 1 ----------------------------------------------------------------------------- */
 
 typedef struct Lemma1 {
   RfClaimRun *run;
@@ -111,8 +110,7 @@ RfStatus rf_wp_10(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-11: the polar form (23)
- * ----------------------------------------------------------------------------- */
+/* ---- WP-11: the polar form (23) ----------------------------------------------------------------- */
 
 static RfStatus end_state(RfClaimRun *run, RfNet *end, double *log_norm, const char *spec, rf_index seed,
                           double t, bool joint) {
@@ -156,8 +154,7 @@ RfStatus rf_wp_11(RfClaimRun *run) {
   return status;
 }
 
-/* ---- constants of Lemma 2
- * ----------------------------------------------------------------------------------- */
+/* ---- constants of Lemma 2 ----------------------------------------------------------------------- */
 
 typedef struct Constants {
   double frobenius2, gmin, gmax, x_max; /* g at y/2 */
@@ -197,8 +194,7 @@ static long double growth_bound(long double c2, long double log_E0, long double 
   return log_E / 2 - logl(-expm1l(log_E)) / 2;
 }
 
-/* ---- WP-13: (80)-(82)
- * --------------------------------------------------------------------------------------- */
+/* ---- WP-13: (80)-(82) --------------------------------------------------------------------------- */
 
 typedef struct Growth {
   RfClaimRun *run;
@@ -251,8 +247,7 @@ RfStatus rf_wp_13(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-14: Lemma 2
- * ----------------------------------------------------------------------------------------- */
+/* ---- WP-14: Lemma 2 ----------------------------------------------------------------------------- */
 
 typedef struct Lemma2 {
   RfClaimRun *run;

@@ -12,8 +12,7 @@
 
 enum { WIDTH = 10 };
 
-/* ---- WP-04: Proposition 3
- * ---------------------------------------------------------------------------------- */
+/* ---- WP-04: Proposition 3 ----------------------------------------------------------------------- */
 
 /* The best mask of one neuron: 1 and 0 off the hyperplanes, every choice on them. Returns |X^T D lam - w/a|
  * and |X^T D lam|. */
@@ -64,6 +63,9 @@ static RfStatus exact_points(RfClaimRun *run) {
     for (int k = 0; k < 2; k++) rf_la_scale(W + 2 * k, 1 / fabs(a[k]), 2);
     RfNet net = {.m = 2, .d = 2, .W = W, .a = a};
     judge_masks(run, &net, data.X, data.y, data.n, lam, 1e-10);
+    double most = 0; /* g = 1 where x.w > 0 */
+    for (rf_index i = 0; i < data.n; i++) most = fmax(most, rf_la_dot(data.X + 2 * i, W, 2));
+    rf_claim_misprint(run, "MP-WP-17", "(41): largest g x.w at a KKT point", 0, NAN, most, most == 0);
   }
   rf_dataset_free(&data);
   if (status) return status;
@@ -106,8 +108,7 @@ RfStatus rf_wp_04(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-22, WP-23: Theorem 4, Theorem 2 for two classes
- * ------------------------------------------------------ */
+/* ---- WP-22, WP-23: Theorem 4, Theorem 2 for two classes ----------------------------------------- */
 
 /* What is seen on the way: whether masks that cover a class are kept, and the margin at smoothed margins 200,
  * 400. */
@@ -252,8 +253,7 @@ RfStatus rf_wp_23(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-24: Theorem 2 for three classes
- * ---------------------------------------------------------------------- */
+/* ---- WP-24: Theorem 2 for three classes --------------------------------------------------------- */
 
 typedef struct Margins {
   rf_index count;
@@ -305,8 +305,8 @@ static RfStatus draw_margins(RfClaimRun *run, const Margins *margins, const Marg
     rf_svg_label(&svg, rf_plot_x(&plot, 0.13), rf_plot_y(&plot, best) - 7, RF_ANCHOR_START, 12, RF_COLOUR_INK,
                  "global optimum 1/(2(1+\xe2\x88\x9a"
                  "2)) = 0.2071");
-    rf_svg_label(&svg, rf_plot_x(&plot, 0.13), rf_plot_y(&plot, limit) - 7, RF_ANCHOR_START, 12,
-                 RF_COLOUR_INK, "limit of the three neurons: 1/6");
+    rf_svg_label(&svg, rf_plot_x(&plot, 30), rf_plot_y(&plot, limit) - 7, RF_ANCHOR_START, 12, RF_COLOUR_INK,
+                 "limit of the three neurons: 1/6");
     RfLegendEntry entries[] = {{"three neurons, one per axis", RF_COLOUR_VERMILION, -1},
                                {"two neurons, (1,\xe2\x88\x92\xc2\xbd,\xe2\x88\x92\xc2\xbd) and (\xe2\x88\x92"
                                 "1,1,1)",

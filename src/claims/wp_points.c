@@ -8,7 +8,7 @@
 #include "reluflow/la.h"
 #include "wp.h"
 
-/* ---- WP-12: (75)-(79) ---------------------------------------------------------------------------------- */
+/* ---- WP-12: (75)-(79) --------------------------------------------------------------------------- */
 
 /* |rt - slope y| <= |q|/4 and its sum over every sector, at one random balanced network of size e^log_scale.
  * slope = -loss'(0): 1/2, printed 1/4. */
@@ -67,8 +67,7 @@ RfStatus rf_wp_12(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-19: Lemma 4, Proposition 7 -----------------------------------------------------------------------
- */
+/* ---- WP-19: Lemma 4, Proposition 7 -------------------------------------------------------------- */
 
 static uint64_t active(const double *X, rf_index n, rf_index d, const double *u) {
   uint64_t mask = 0;
@@ -168,8 +167,7 @@ RfStatus rf_wp_19(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-20: Lemma 7
- * ------------------------------------------------------------------------------------------ */
+/* ---- WP-20: Lemma 7 ----------------------------------------------------------------------------- */
 
 RfStatus rf_wp_20(RfClaimRun *run) {
   static const rf_index dims[] = {2, 10, 100};
@@ -196,8 +194,7 @@ RfStatus rf_wp_20(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- WP-21: Lemmas 8, 9
- * -------------------------------------------------------------------------------------- */
+/* ---- WP-21: Lemmas 8, 9 ------------------------------------------------------------------------- */
 
 /* Lemma 8 at one stationary u: no open sector around it has a longer g => no nearby direction is better.
  * Returns whether the hypothesis held. */

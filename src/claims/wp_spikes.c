@@ -9,8 +9,9 @@
 #include "reluflow/geometry.h"
 #include "reluflow/la.h"
 #include "wp.h"
+#include "wp_figures.h"
 
-/* ---- WP-08: Definition 2 ------------------------------------------------------------------------------- */
+/* ---- WP-08: Definition 2 ------------------------------------------------------------------------ */
 
 /* |X^-1 (Xu)_+| for square X with inverse Y. */
 static double needed(const double *X, const double *Y, const double *u, rf_index n) {
@@ -117,8 +118,7 @@ RfStatus rf_wp_08(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-09: Proposition 5 and Remark 1 ------------------------------------------------------------------
- */
+/* ---- WP-09: Proposition 5 and Remark 1 ---------------------------------------------------------- */
 
 /* A KKT point of the flow on spike-free X. True when it has a positive and a negative neuron whose masks
  * cover the two classes (a class without samples needs none). Neurons may stand on hyperplanes of the other
@@ -257,7 +257,7 @@ RfStatus rf_wp_09(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-25: section 2.2 -------------------------------------------------------------------------------- */
+/* ---- WP-25: section 2.2 ------------------------------------------------------------------------- */
 
 /* (11) and (12) for one lam on DS-WP1; inside the quadrant y lam >= 0 the two spikes alone give the norm. */
 static RfStatus polar_set(RfClaimRun *run, const double *X, const double *lam, bool quadrant) {
@@ -306,8 +306,7 @@ RfStatus rf_wp_25(RfClaimRun *run) {
   return status;
 }
 
-/* ---- WP-26, WP-27: appendix F ----------------------------------------------------------------------------
- */
+/* ---- WP-26, WP-27: appendix F ------------------------------------------------------------------- */
 
 /* Printed to two digits. */
 static bool as_printed(double value, double printed) { return fabs(value - printed) <= 0.005 + 1e-12; }
@@ -371,7 +370,7 @@ RfStatus rf_wp_26(RfClaimRun *run) {
   }
   rf_optimum_free(&optimum);
   rf_dataset_free(&data);
-  return status;
+  return status ? status : rf_wp_draw_numbers(run);
 }
 
 RfStatus rf_wp_27(RfClaimRun *run) {

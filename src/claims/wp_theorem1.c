@@ -12,8 +12,7 @@
 
 enum { WIDTH = 20 };
 
-/* ---- networks
- * ---------------------------------------------------------------------------------------------- */
+/* ---- networks ----------------------------------------------------------------------------------- */
 
 typedef struct Reached {
   const RfDataset *data;
@@ -89,8 +88,7 @@ static RfStatus one_class(RfClaimRun *run, Count *count, const RfDataset *data, 
   return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
 }
 
-/* ---- the witness
- * --------------------------------------------------------------------------------------------- */
+/* ---- the witness -------------------------------------------------------------------------------- */
 
 enum { STARTS = 5 };
 static const double half_turn = 3.14159265358979323846;
