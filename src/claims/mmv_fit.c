@@ -286,10 +286,10 @@ RfStatus rf_mmv_19(RfClaimRun *run) {
                            columns, 5, points);
   if (status) return status;
   RfSvg svg = {0};
-  rf_svg_begin(&svg, 460, 330, "E-MM-9: MMV, start of fitting t2",
+  rf_svg_begin(&svg, 460, 350, "E-MM-9: MMV, start of fitting t2",
                "t2 against ln(1/eps), with the predicted slopes");
   RfPlot plot = rf_claim_panel(&svg, 0, 0, "ln(1/eps)", "t2");
-  plot.top = 70, plot.width = 340;
+  plot.top = 90, plot.width = 340;
   rf_axis_cover(&plot.x, x, points), rf_axis_cover(&plot.y, t2[0], points),
       rf_axis_cover(&plot.y, t2[1], points);
   rf_axis_pad(&plot.x, 0.04), rf_axis_pad(&plot.y, 0.06);
@@ -335,9 +335,9 @@ static RfStatus draw_rate(RfClaimRun *run, const Fit *fit) {
   RfStatus status = rf_claim_series(run, "E-MM-9-loss.csv", "t,loss,bound", columns, 3, fit->rows);
   if (status) return status;
   RfSvg svg = {0};
-  rf_svg_begin(&svg, 460, 330, "E-MM-9: MMV Theorem 1, loss after t2", "the loss and its bound of order 1/t");
+  rf_svg_begin(&svg, 460, 350, "E-MM-9: MMV Theorem 1, loss after t2", "the loss and its bound of order 1/t");
   RfPlot plot = rf_claim_panel(&svg, 0, 0, "t", "loss");
-  plot.top = 70, plot.width = 340, plot.x.log = plot.y.log = true;
+  plot.top = 90, plot.width = 340, plot.x.log = plot.y.log = true;
   rf_axis_cover(&plot.x, t, fit->rows), rf_axis_cover(&plot.y, L, fit->rows),
       rf_axis_cover(&plot.y, bound, fit->rows);
   rf_axis_pad(&plot.x, 0.04), rf_axis_pad(&plot.y, 0.06);
@@ -422,10 +422,10 @@ static RfStatus draw_rank(RfClaimRun *run, const Fit *fit, double want) {
       rf_claim_series(run, "E-MM-9-rank.csv", "ln_t,smoothed_margin,stable_rank", columns, 3, count);
   if (status) return status;
   RfSvg svg = {0};
-  rf_svg_begin(&svg, 460, 330, "E-MM-9: MMV Theorem 1, stable rank", "stable rank and its predicted limit");
+  rf_svg_begin(&svg, 460, 350, "E-MM-9: MMV Theorem 1, stable rank", "stable rank and its predicted limit");
   RfPlot plot = rf_claim_panel(&svg, 0, 0, "smoothed margin", "stable rank");
   double x[] = {0.3, 2000}, y[] = {want, want};
-  plot.top = 70, plot.width = 340,
+  plot.top = 90, plot.width = 340,
   plot.x = (RfAxis){.low = 0.3, .high = 2000, .log = true, .label = "smoothed margin"};
   rf_axis_cover(&plot.y, fit->row[3], count), rf_axis_cover(&plot.y, y, 2);
   rf_axis_pad(&plot.y, 0.08);

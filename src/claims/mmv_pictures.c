@@ -73,7 +73,7 @@ static RfStatus figure_1(RfClaimRun *run, const Frame *f) {
   rf_svg_circle(f->svg, f->x, f->y, f->scale, (RfPen){.colour = RF_COLOUR_FAINT, .width = 1.5});
   const double origin[] = {0, 0};
   arrow(f, origin, unit, RF_COLOUR_INK), label(f, unit, 18, 4, "w");
-  arrow(f, origin, sum, RF_COLOUR_GREEN), label(f, sum, 4, -10, "x_a = x1 - x2");
+  arrow(f, origin, sum, RF_COLOUR_GREEN), label(f, sum, 62, 4, "x_a = x1 - x2");
   push[0] *= 0.5, push[1] *= 0.5;
   arrow(f, unit, push, RF_COLOUR_PURPLE);
   const char *names[] = {"x1", "x2", "x3"};
@@ -225,14 +225,14 @@ static RfStatus first_drawings(RfClaimRun *run) {
   RfSvg svg = {0};
   bool draws = rf_claim_draws(run);
   Frame frames[4] = {
-      {&svg, 190, 190, 110}, {&svg, 550, 190, 110}, {&svg, 190, 490, 110}, {&svg, 420, 425, 110}};
+      {&svg, 190, 200, 100}, {&svg, 550, 200, 110}, {&svg, 190, 510, 105}, {&svg, 420, 420, 110}};
   if (draws) {
-    rf_svg_begin(&svg, 740, 640, "E-MM-1: MMV Figures 1 to 4",
+    rf_svg_begin(&svg, 740, 700, "E-MM-1: MMV Figures 1 to 4",
                  "directions of neurons during alignment, with computed arrows");
     const char *titles[] = {"Figure 1: d/dt(w/|w|) = Proj(w) x_a", "Figure 2: fates of positive neurons",
                             "Figure 3: push at a hyperplane", "Figure 4: activation over time"};
     for (int k = 0; k < 4; k++)
-      rf_svg_label(&svg, k % 2 ? 420 : 60, k < 2 ? 30 : 350, RF_ANCHOR_START, 14, RF_COLOUR_INK, titles[k]);
+      rf_svg_label(&svg, k % 2 ? 420 : 60, k < 2 ? 30 : 360, RF_ANCHOR_START, 14, RF_COLOUR_INK, titles[k]);
   }
   RfStatus status = figure_1(run, draws ? &frames[0] : NULL);
   if (!status) status = figure_2(run, draws ? &frames[1] : NULL);
@@ -244,7 +244,7 @@ static RfStatus first_drawings(RfClaimRun *run) {
                                    {"velocity of w/|w|", RF_COLOUR_PURPLE, -1},
                                    {"x_a; neuron to S+", RF_COLOUR_GREEN, -1},
                                    {"w; neuron that dies", RF_COLOUR_INK, -1}};
-  rf_svg_legend(&svg, 60, 622, 660, entries, 5);
+  rf_svg_legend(&svg, 60, 662, 660, entries, 5);
   rf_svg_end(&svg);
   if (status) rf_svg_free(&svg);
   return status ? status : rf_claim_picture(run, &svg, "E-MM-1.svg");
@@ -301,7 +301,7 @@ static RfStatus judge_toy(RfClaimRun *run, const Toy *toy) {
 }
 
 static void draw_toy(RfSvg *svg, const Toy *toy, int row, int column) {
-  Frame f = {svg, 190 + 360 * column, 300 + 270 * row, 130};
+  Frame f = {svg, 190 + 360 * column, 325 + 270 * row, 130};
   double top[] = {0, 1.55}, bottom[] = {0, 0.25};
   rf_svg_label(svg, f.x - 150, at_y(&f, 1.75), RF_ANCHOR_START, 13, RF_COLOUR_INK, toy->title);
   rf_svg_line(svg, at_x(&f, 0), at_y(&f, top[1]), at_x(&f, 0), at_y(&f, bottom[1]),

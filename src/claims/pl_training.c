@@ -10,13 +10,7 @@
 #include "reluflow/la.h"
 #include "reluflow/margin.h"
 #include "reluflow/train.h"
-
-static RfStatus load(RfContext *context, RfDataset *data, const char *path) {
-  RfDataSource source;
-  rf_data_source_init(&source);
-  source.path = path;
-  return rf_data_load(context, data, &source);
-}
+#include "setting.h"
 
 /* SGD of section 5.1: rate 0.1, batches of 50, 500 epochs, batch mean; weights uniform +-0.05/sqrt(fan-in).
  */
@@ -57,34 +51,141 @@ static double median(double *values, rf_index count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Singular values, neurons in the plane of the first two right singular vectors, correlations. */
-static RfStatus draw_layer(RfClaimRun *run, const char *name, const char *csv, const double *W, rf_index m,
-                           rf_index d, const double *cosines) {
-  enum { most = 128 };
-  double values[most], right[2][most], x[most], y[most], index[most], all[most * most];
-  if (!rf_claim_draws(run) || m > most || d > most) return RF_OK;
-  RfStatus status = rf_la_singular(run->context, values, all, W, m, d);
-  if (status) return status;
-  memcpy(right[0], all, (size_t)d * sizeof *all), memcpy(right[1], all + d, (size_t)d * sizeof *all);
-  for (rf_index k = 0; k < m; k++) {
-    x[k] = rf_la_dot(W + k * d, right[0], d), y[k] = rf_la_dot(W + k * d, right[1], d);
-    index[k] = (double)k;
+/* ---- pictures ----------------------------------------------------------------------------------------- */
+
+enum { most = 128, shown = 10, bins = 20 };
+
+/* A layer as the figures show it. */
+typedef struct Layer {
+  double values[most];     /* singular values */
+  double x[most], y[most]; /* rows in the plane of the first two right singular vectors */
+  rf_index m;
+} Layer;
+
+static RfStatus look_at_layer(RfClaimRun *run, Layer *layer, const double *W, rf_index m, rf_index d) {
+  double *right = RF_NEW(double, most *most);
+  if (!right || m > most || d > most) {
+    rf_free(right);
+    return rf_fail(run->context, RF_ERR_MEMORY, "no room for the figure of a layer");
   }
-  for (rf_index k = d; k < m; k++) values[k] = 0;
-  const double *columns[] = {index, values, x, y, cosines};
-  status = rf_claim_series(run, csv, "neuron,singular_value,along_first,along_second,cosine", columns, 5, m);
+  memset(layer, 0, sizeof *layer);
+  layer->m = m;
+  RfStatus status = rf_la_singular(run->context, layer->values, right, W, m, d);
+  for (rf_index k = 0; k < m && !status; k++)
+    layer->x[k] = rf_la_dot(W + k * d, right, d), layer->y[k] = rf_la_dot(W + k * d, right + d, d);
+  rf_free(right);
+  return status;
+}
+
+static void draw_values(RfSvg *svg, int row, int column, const Layer *layer, const char *title) {
+  double index[shown];
+  for (int k = 0; k < shown; k++) index[k] = k + 1;
+  RfPlot plot = rf_claim_panel(svg, row, column, "index", "singular value");
+  plot.top += 50, plot.x.step = 1, plot.y.low = 0, plot.y.high = layer->values[0];
+  rf_axis_cover(&plot.x, index, shown), rf_axis_pad(&plot.x, 0.06);
+  plot.y.high *= 1.06;
+  rf_plot_axes(&plot);
+  for (int k = 0; k < shown; k++)
+    rf_svg_line(svg, rf_plot_x(&plot, index[k]), rf_plot_y(&plot, 0), rf_plot_x(&plot, index[k]),
+                rf_plot_y(&plot, layer->values[k]), (RfPen){.colour = RF_COLOUR_BLUE, .width = 8});
+  rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, title);
+}
+
+/* sign: of the outgoing weight, orange above 0 and blue below; NULL: one colour. */
+static void draw_rows(RfSvg *svg, int row, int column, const Layer *layer, const double *sign,
+                      const char *title) {
+  RfPlot plot = rf_claim_panel(svg, row, column, "along the first direction", "along the second");
+  plot.top += 50;
+  rf_axis_cover(&plot.x, layer->x, layer->m), rf_axis_cover(&plot.y, layer->y, layer->m);
+  rf_axis_pad(&plot.x, 0.06), rf_axis_pad(&plot.y, 0.06);
+  rf_plot_axes(&plot);
+  for (rf_index k = 0; k < layer->m; k++)
+    rf_plot_marks(&plot, layer->x + k, layer->y + k, 1, RF_MARK_DISC,
+                  !sign         ? RF_COLOUR_GREEN
+                  : sign[k] > 0 ? RF_COLOUR_ORANGE
+                                : RF_COLOUR_BLUE);
+  rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, title);
+}
+
+static void draw_histogram(RfSvg *svg, int row, int column, const double *cosines, rf_index m,
+                           const char *title) {
+  double counts[bins] = {0}, largest = 1;
+  for (rf_index k = 0; k < m; k++) {
+    int bin = (int)floor(cosines[k] * bins);
+    counts[bin < 0 ? 0 : bin >= bins ? bins - 1 : bin]++;
+  }
+  for (int b = 0; b < bins; b++) largest = fmax(largest, counts[b]);
+  RfPlot plot = rf_claim_panel(svg, row, column, "correlation with the max-margin direction", "neurons");
+  plot.top += 50;
+  plot.x.low = 0, plot.x.high = 1, plot.y.low = 0, plot.y.high = 1.06 * largest;
+  rf_plot_axes(&plot);
+  for (int b = 0; b < bins; b++) {
+    double left = rf_plot_x(&plot, (double)b / bins) + 1, right = rf_plot_x(&plot, (b + 1.0) / bins) - 1,
+           top = rf_plot_y(&plot, counts[b]), low = rf_plot_y(&plot, 0);
+    double x[] = {left, right, right, left}, y[] = {low, low, top, top};
+    if (counts[b] > 0) rf_svg_polygon(svg, x, y, 4, RF_COLOUR_GREEN, 1);
+  }
+  rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, title);
+}
+
+static RfStatus write_layer(RfClaimRun *run, const char *name, const Layer *layer, const double *sign,
+                            const double *cosines) {
+  double index[most], none[most];
+  for (rf_index k = 0; k < layer->m; k++) index[k] = (double)k + 1, none[k] = NAN;
+  const double *columns[] = {index,    layer->values,      layer->x,
+                             layer->y, sign ? sign : none, cosines ? cosines : none};
+  return rf_claim_series(run, name, "index,singular_value,along_first,along_second,outgoing,cosine", columns,
+                         6, layer->m);
+}
+
+/* E-PL-1: ten singular values, rows in the top plane, histogram of correlations. */
+static RfStatus draw_two_layers(RfClaimRun *run, const double *W, const double *a, rf_index m, rf_index d,
+                                const double *cosines) {
+  Layer layer;
+  if (!rf_claim_draws(run)) return RF_OK;
+  RfStatus status = look_at_layer(run, &layer, W, m, d);
+  if (!status) status = write_layer(run, "E-PL-1.csv", &layer, a, cosines);
   if (status) return status;
   RfSvg svg = {0};
-  rf_svg_begin(&svg, 1090, 300, name, "singular values, neurons in the top plane, correlations");
-  RfPlot first = rf_claim_panel(&svg, 0, 0, "index", "singular value");
-  rf_claim_curve(&first, index, values, d < m ? d : m, RF_COLOUR_BLUE);
-  RfPlot second = rf_claim_panel(&svg, 0, 1, "along the first direction", "along the second");
-  rf_claim_cloud(&second, x, y, m, RF_COLOUR_VERMILION);
-  RfPlot third = rf_claim_panel(&svg, 0, 2, "neuron", "cosine with the max-margin direction");
-  rf_claim_cloud(&third, index, cosines, m, RF_COLOUR_GREEN);
+  rf_svg_begin(&svg, 1090, 340, "E-PL-1: PL Figure 1",
+               "singular values, neurons in the top plane, correlations");
+  rf_svg_label(&svg, 70, 22, RF_ANCHOR_START, 14, RF_COLOUR_INK,
+               "Phuong and Lampert, Figure 1: two layers, SGD");
+  draw_values(&svg, 0, 0, &layer, "a: singular values of W");
+  draw_rows(&svg, 0, 1, &layer, a, "b: neurons, orange a > 0, blue a < 0");
+  draw_histogram(&svg, 0, 2, cosines, m, "c: correlations with the own direction");
   rf_svg_end(&svg);
-  return rf_claim_picture(run, &svg, name);
+  return rf_claim_picture(run, &svg, "E-PL-1.svg");
 }
+
+/* E-PL-2: the same for three layers, correlations for the first. */
+static RfStatus draw_residual(RfClaimRun *run, const RfLayeredNet *net, rf_index m, rf_index d,
+                              const double *cosines) {
+  const char *values[] = {"a: singular values of W1", "b: of W2", "c: of W3"};
+  const char *rows[] = {"d: rows of W1", "e: rows of W2", "f: rows of W3"};
+  const char *files[] = {"E-PL-2-W1.csv", "E-PL-2-W2.csv", "E-PL-2-W3.csv"};
+  Layer layer;
+  RfSvg svg = {0};
+  if (!rf_claim_draws(run)) return RF_OK;
+  rf_svg_begin(&svg, 1090, 860, "E-PL-2: PL Figure 2",
+               "residual network: singular values, rows, correlations");
+  rf_svg_label(&svg, 70, 22, RF_ANCHOR_START, 14, RF_COLOUR_INK,
+               "Phuong and Lampert, Figure 2: residual network of depth 4, SGD");
+  RfStatus status = RF_OK;
+  for (int l = 0; l < 3 && !status; l++) {
+    status = look_at_layer(run, &layer, rf_layers_weights(net, l), m, l ? m : d);
+    if (!status) status = write_layer(run, files[l], &layer, NULL, l ? NULL : cosines);
+    if (status) break;
+    draw_values(&svg, 0, l, &layer, values[l]);
+    draw_rows(&svg, 1, l, &layer, NULL, rows[l]);
+  }
+  draw_histogram(&svg, 2, 0, cosines, m, "g: first layer, correlations with the closest direction");
+  rf_svg_end(&svg);
+  if (status) rf_svg_free(&svg);
+  return status ? status : rf_claim_picture(run, &svg, "E-PL-2.svg");
+}
+
+/* ---- PL-18, PL-19 ------------------------------------------------------------------------------------- */
 
 static RfStatus two_layers(RfClaimRun *run, const RfDataset *data, uint64_t seed, double *share) {
   enum { m = 100, d = 20 };
@@ -106,7 +207,7 @@ static RfStatus two_layers(RfClaimRun *run, const RfDataset *data, uint64_t seed
     rf_claim_at_least(run, "share of neurons with cosine above 0.9", (double)above / m, 0.35, 0);
     rf_claim_at_least(run, "median cosine", median(sorted, m), 0.86, 0);
     *share += (double)above / m;
-    if (seed == 0) status = draw_layer(run, "PL-18.svg", "PL-18.csv", result.net.theta, m, d, cosines);
+    if (seed == 0) status = draw_two_layers(run, result.net.theta, result.net.theta + m * d, m, d, cosines);
   }
   rf_train_result_free(&result);
   rf_layers_free(&net);
@@ -117,7 +218,7 @@ RfStatus rf_pl_18(RfClaimRun *run) {
   RfDataset data = {0};
   rf_index seeds = rf_claim_repetitions(run, 5);
   double share = 0;
-  RfStatus status = load(run->context, &data, "gen:orthant,n=500,d=20");
+  RfStatus status = rf_claim_data(run, &data, "orthant,n=500,d=20", 1);
   for (rf_index seed = 0; seed < seeds && !status; seed++)
     status = two_layers(run, &data, (uint64_t)seed, &share);
   if (!status)
@@ -153,7 +254,7 @@ static RfStatus residual_net(RfClaimRun *run, const RfDataset *data, uint64_t se
   if (!status) {
     memcpy(sorted, cosines, sizeof sorted);
     rf_claim_at_least(run, "median cosine of the first layer", median(sorted, m), 0.85, 0);
-    if (seed == 0) status = draw_layer(run, "PL-19.svg", "PL-19.csv", result.net.theta, m, d, cosines);
+    if (seed == 0) status = draw_residual(run, &result.net, m, d, cosines);
   }
   rf_train_result_free(&result);
   rf_layers_free(&net);
@@ -163,7 +264,7 @@ static RfStatus residual_net(RfClaimRun *run, const RfDataset *data, uint64_t se
 RfStatus rf_pl_19(RfClaimRun *run) {
   RfDataset data = {0};
   rf_index seeds = rf_claim_repetitions(run, 3);
-  RfStatus status = load(run->context, &data, "gen:orthant,n=500,d=20");
+  RfStatus status = rf_claim_data(run, &data, "orthant,n=500,d=20", 1);
   for (rf_index seed = 0; seed < seeds && !status; seed++) status = residual_net(run, &data, (uint64_t)seed);
   rf_claim_note(run, "%lld seeds, depth 4, width 100, SGD as in PL-18", (long long)seeds);
   rf_dataset_free(&data);
