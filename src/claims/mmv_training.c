@@ -2,6 +2,7 @@
  * descent with rate 2e-3 on the summed logistic loss, looked at after 0, 7000 (9000) and 21000 (30000)
  * updates. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "figure.h"
@@ -58,6 +59,92 @@ static double cosine(const double *u, const double *v) {
   return rf_la_dot(u, v, d) / (rf_la_norm(u, d) * rf_la_norm(v, d));
 }
 
+/* ---- pictures ------------------------------------------------------------------------------------------ */
+
+/* Data in the plane and the moments at which neurons are shown; the loss curve, where count > 0. */
+typedef struct Scene {
+  const char *name, *title;
+  const double *X, *y;
+  rf_index n;
+  const rf_index *marks; /* three */
+  const double *step, *loss;
+  rf_index count;
+} Scene;
+
+/* Neurons in S+, S-, dead, elsewhere. */
+static void count_regions(int counts[4], const double *W, const Scene *scene) {
+  memset(counts, 0, 4 * sizeof *counts);
+  for (int k = 0; k < m; k++) {
+    bool plus = true, minus = true, dead = true;
+    for (rf_index i = 0; i < scene->n; i++) {
+      bool active = sees(W + 2 * k, scene->X + 2 * i), positive = scene->y[i] > 0;
+      dead &= !active, plus &= active == positive, minus &= active != positive;
+    }
+    counts[dead ? 2 : plus ? 0 : minus ? 1 : 3]++;
+  }
+}
+
+static void draw_moment(RfSvg *svg, const Scene *scene, const Snapshots *s, int k) {
+  double largest = 0;
+  int counts[4];
+  char text[96];
+  for (int j = 0; j < m; j++) largest = fmax(largest, rf_la_norm(s->W[k] + 2 * j, d));
+  RfPlot plot = rf_claim_panel(svg, 0, k, "w[1]/largest norm", "w[2]/largest norm");
+  plot.top = 100, plot.height = 270;
+  plot.x.low = plot.y.low = -1.15, plot.x.high = plot.y.high = 1.15;
+  rf_plot_axes(&plot);
+  double x0 = rf_plot_x(&plot, 0), y0 = rf_plot_y(&plot, 0);
+  for (int j = 0; j < m; j++) {
+    double x = rf_plot_x(&plot, s->W[k][2 * j] / largest), y = rf_plot_y(&plot, s->W[k][2 * j + 1] / largest);
+    RfColour colour = s->a[k][j] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY;
+    rf_svg_line(svg, x0, y0, x, y, (RfPen){.colour = colour, .width = 1.2});
+    rf_svg_mark(svg, x, y, 3, RF_MARK_DISC, colour);
+  }
+  for (rf_index i = 0; i < scene->n; i++) { /* samples as directions, on a circle */
+    double size = rf_la_norm(scene->X + 2 * i, d) / 1.05;
+    rf_svg_mark(svg, rf_plot_x(&plot, scene->X[2 * i] / size), rf_plot_y(&plot, scene->X[2 * i + 1] / size),
+                6, scene->y[i] > 0 ? RF_MARK_CROSS : RF_MARK_SQUARE,
+                scene->y[i] > 0 ? RF_COLOUR_VERMILION : RF_COLOUR_BLUE);
+  }
+  count_regions(counts, s->W[k], scene);
+  snprintf(text, sizeof text, "update %lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
+           counts[0], counts[1], counts[2], counts[3]);
+  rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, text);
+}
+
+/* NAME.svg, and the neurons in NAME-neurons.csv. */
+static RfStatus draw_scene(RfClaimRun *run, const Scene *scene, const Snapshots *s) {
+  double table[9][m];
+  const double *columns[9];
+  char file[64];
+  for (int k = 0; k < 3; k++)
+    for (int j = 0; j < m; j++)
+      table[3 * k][j] = s->W[k][2 * j], table[3 * k + 1][j] = s->W[k][2 * j + 1],
+                table[3 * k + 2][j] = s->a[k][j];
+  for (int c = 0; c < 9; c++) columns[c] = table[c];
+  snprintf(file, sizeof file, "%s-neurons.csv", scene->name);
+  RfStatus status = rf_claim_series(
+      run, file, "w1_start,w2_start,a_start,w1_middle,w2_middle,a_middle,w1_end,w2_end,a_end", columns, 9, m);
+  if (status) return status;
+  RfSvg svg = {0};
+  rf_svg_begin(&svg, 1090, scene->count ? 700 : 440, scene->name, scene->title);
+  rf_svg_label(&svg, 70, 22, RF_ANCHOR_START, 14, RF_COLOUR_INK, scene->title);
+  for (int k = 0; k < 3; k++) draw_moment(&svg, scene, s, k);
+  if (scene->count) {
+    RfPlot plot = rf_claim_panel(&svg, 1, 0, "updates", "loss");
+    plot.top = 440, plot.width = 990;
+    rf_claim_curve(&plot, scene->step, scene->loss, scene->count, RF_COLOUR_BLUE);
+  }
+  const RfLegendEntry entries[] = {{"neuron with a > 0", RF_COLOUR_ORANGE, RF_MARK_DISC},
+                                   {"neuron with a < 0", RF_COLOUR_SKY, RF_MARK_DISC},
+                                   {"positive sample (direction)", RF_COLOUR_VERMILION, RF_MARK_CROSS},
+                                   {"negative sample (direction)", RF_COLOUR_BLUE, RF_MARK_SQUARE}};
+  rf_svg_legend(&svg, 70, 50, 1000, entries, 4);
+  rf_svg_end(&svg);
+  snprintf(file, sizeof file, "%s.svg", scene->name);
+  return rf_claim_picture(run, &svg, file);
+}
+
 /* ---- MMV-27: Figure 6 ---------------------------------------------------------------------------------- */
 
 static const double pl2[] = {2 / 3.0, 1 / 3.0, 1 / 3.0, 2 / 3.0, 1, 1, -1, 1 / 3.0, -1 / 3.0, -2 / 3.0},
@@ -109,23 +196,20 @@ RfStatus rf_mmv_27(RfClaimRun *run) {
     if (status) return status;
     rf_claim_at_most(run, "stable rank at the end", 1 + pow(values[1] / values[0], 2), 2, 0);
     if (seed > 0 || !rf_claim_draws(run)) continue;
-    double step[room], loss[room], x[m], y[m];
+    double step[room], loss[room];
     for (rf_index r = 0; r < count; r++) step[r] = (double)records[r].step, loss[r] = records[r].loss;
     const double *columns[] = {step, loss};
-    status = rf_claim_series(run, "MMV-27.csv", "step,loss", columns, 2, count);
-    if (status) return status;
-    RfSvg svg = {0};
-    rf_svg_begin(&svg, 1090, 560, "MMV Figure 6",
-                 "neurons at the start, at 9000 and at 30000 updates; the loss");
-    for (int k = 0; k < 3; k++) {
-      for (int j = 0; j < m; j++) x[j] = s.W[k][2 * j], y[j] = s.W[k][2 * j + 1];
-      RfPlot plot = rf_claim_panel(&svg, 0, k, "w[1]", "w[2]");
-      rf_claim_cloud(&plot, x, y, m, RF_COLOUR_VERMILION);
-    }
-    RfPlot plot = rf_claim_panel(&svg, 1, 0, "updates", "loss");
-    rf_claim_curve(&plot, step, loss, count, RF_COLOUR_BLUE);
-    rf_svg_end(&svg);
-    status = rf_claim_picture(run, &svg, "MMV-27.svg");
+    status = rf_claim_series(run, "E-MM-3-loss.csv", "step,loss", columns, 2, count);
+    const Scene scene = {.name = "E-MM-3",
+                         .title = "Min, Mallada, Vidal, Figure 6: DS-PL2/3",
+                         .X = pl2,
+                         .y = pl2_y,
+                         .n = 5,
+                         .marks = marks,
+                         .step = step,
+                         .loss = loss,
+                         .count = count};
+    if (!status) status = draw_scene(run, &scene, &s);
     if (status) return status;
   }
   rf_claim_at_least(run, "share of seeds with all cosines above 0.98", (double)aligned / (double)seeds,
@@ -158,6 +242,15 @@ RfStatus rf_mmv_28(RfClaimRun *run) {
       RfStatus status = train_plane(run, &s, X, ones, 2, marks, 3, (uint64_t)seed, NULL, NULL, 0);
       if (status) return status;
       int at_7000 = outside(s.W[1], s.a[1], X), at_21000 = outside(s.W[2], s.a[2], X);
+      const Scene scene = {.name = k ? "E-MM-4-sep-0.001" : "E-MM-4-sep-0.1",
+                           .title = k ? "Min, Mallada, Vidal, Figure 8: DS-M2(0.001)"
+                                      : "Min, Mallada, Vidal, Figure 7: DS-M2(0.1)",
+                           .X = X,
+                           .y = ones,
+                           .n = 2,
+                           .marks = marks};
+      if (seed == 0 && rf_claim_draws(run)) status = draw_scene(run, &scene, &s);
+      if (status) return status;
       if (k == 0) {
         rf_claim_at_most(run, "t = 0.1: outside S+ at 7000", at_7000, 1, 0);
         rf_claim_at_most(run, "t = 0.1: outside S+ at 21000", at_21000, 1, 0);
@@ -190,6 +283,14 @@ RfStatus rf_mmv_29(RfClaimRun *run) {
     if (status) return status;
     int inside[3] = {0};
     double largest = 0;
+    const Scene scene = {.name = "E-MM-4-sep-0",
+                         .title = "Min, Mallada, Vidal, Figure 9: orthogonal samples",
+                         .X = X,
+                         .y = ones,
+                         .n = 2,
+                         .marks = marks};
+    if (seed == 0 && rf_claim_draws(run)) status = draw_scene(run, &scene, &s);
+    if (status) return status;
     for (int k = 0; k < m; k++) {
       largest = fmax(largest, rf_la_norm(s.W[2] + 2 * k, d));
       for (int t = 0; t < 3; t++) inside[t] += sees(s.W[t] + 2 * k, X) && sees(s.W[t] + 2 * k, X + 2);
