@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cross.h"
 #include "llwa.h"
 #include "reluflow/certify.h"
 #include "reluflow/la.h"
@@ -69,6 +70,7 @@ RfStatus rf_llwa_03(RfClaimRun *run) {
       status = judge_linear_optimum(run, &set, &gap);
       rf_llwa_free(&set);
     }
+  if (!status) status = rf_cross_leak(run);
   rf_claim_note(run, "7 data sets, 3 leaks; largest certified gap %.1e", gap);
   return status;
 }

@@ -107,7 +107,7 @@ static void draw_moment(RfSvg *svg, const Scene *scene, const Snapshots *s, int 
                 scene->y[i] > 0 ? RF_COLOUR_VERMILION : RF_COLOUR_BLUE);
   }
   count_regions(counts, s->W[k], scene);
-  snprintf(text, sizeof text, "update %lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
+  snprintf(text, sizeof text, "%lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
            counts[0], counts[1], counts[2], counts[3]);
   rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, text);
 }

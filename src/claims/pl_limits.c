@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cross.h"
 #include "figure.h"
 #include "pl.h"
 #include "reluflow/la.h"
@@ -350,6 +351,7 @@ RfStatus rf_pl_14(RfClaimRun *run) {
         }
         story_free(&story);
       }
+  if (!status) status = rf_cross_one_run(run);
   rf_claim_true(run, "runs with both groups and runs with one", both > 0 && one > 0);
   rf_claim_note(run, "%lld runs with both groups, %lld with one, %lld with none", (long long)both,
                 (long long)one, (long long)none);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cross.h"
 #include "pl.h"
 #include "reluflow/certify.h"
 #include "reluflow/geometry.h"
@@ -60,7 +61,7 @@ RfStatus rf_pl_01(RfClaimRun *run) {
                     accepted, NAN, false);
   rf_claim_note(run, "%lld of %lld sets of the catalogue are orthogonally separable", (long long)yes,
                 (long long)count - 1);
-  return RF_OK;
+  return rf_cross_catalogue(run);
 }
 
 /* ---- PL-02: (6), (7), (78) ----------------------------------------------------------------------------- */
@@ -230,5 +231,6 @@ RfStatus rf_pl_17(RfClaimRun *run) {
     snprintf(spec, sizeof spec, "gen:DS-OS(5,5,%d,0.2,%d)", 2 + (int)(seed % 3), (int)seed);
     status = judge_construction(run, spec, &random);
   }
+  if (!status) status = rf_cross_dual(run);
   return status;
 }

@@ -76,9 +76,9 @@ static const RfRecipe recipes[] = {
     {"E-PL-5", "not in the paper", "Sectors over time, angles, norms over the logarithm of the loss",
      "PL-07 PL-08 PL-09 PL-10 PL-11 PL-12 PL-13 PL-14 PL-15 PL-16"},
     {"E-X-1", "across papers", "What the five papers say about one trajectory", "PL-14"},
-    {"E-X-2", "across papers", "The KKT point that is not local is where dual feasibility fails", "WP-05"},
+    {"E-X-2", "across papers", "The KKT point that is not local is where dual feasibility fails", "PL-17"},
     {"E-X-3", "across papers", "Margins of limits and optima over the leak", "LLWA-03"},
-    {"E-X-4", "across papers", "All datasets, classified", "LLWA-01"},
+    {"E-X-4", "across papers", "All datasets, classified", "PL-01"},
 };
 
 rf_index rf_recipes_count(void) { return (rf_index)(sizeof recipes / sizeof recipes[0]); }
