@@ -82,6 +82,8 @@ typedef struct RfSystem {
   /* work, valid after an evaluation */
   double *H, *M, *g;             /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
   double *V;                     /* classes x d: sum of a w e^{2 rho} over the class */
+  const uint8_t *muted;          /* units left out of the margins, NULL = none; see local.c */
+  const double *extra;           /* n: outputs that take their place */
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
@@ -291,9 +293,9 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of
  * what is allowed: up to 1 they may be followed alone. Infinite when that is out of the question. */
 double rf_local_bend(const RfRun *run, double h);
-/* Does it: their ends in explicit_method.end, patterns and events are replaced; system.y is spoilt for them.
- */
-RfStatus rf_local_step(RfRun *run, double h);
+/* Does it: explicit_method.end, patterns and events are those with the crossings. ok = false, and nothing
+ * done but scratch spoilt: the step is too long for that. */
+RfStatus rf_local_step(RfRun *run, double h, bool *ok);
 
 /* ---- polish.c: the KKT point near a state, exactly
  * ---------------------------------------------------------------------------- */

@@ -125,42 +125,57 @@ static RfStatus no_step(RfRun *run) {
                  run->system.log_t);
 }
 
+/* A step of at most h whose error is small enough, up to the events in it. */
+static RfStatus try_explicit(RfRun *run, double *h, double *error) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  for (;;) {
+    *error = rf_explicit_try(method, system, *h, run->tol);
+    if (*error <= 1) break;
+    *h = next_step(run, *h, *error, 8, 0.2, 1);
+    if (!(*h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
+  }
+  rf_explicit_end(method, system);
+  memcpy(run->y_end, method->end, (size_t)rf_system_size(system) * sizeof(double));
+  rf_planes_watch(run, method->stage[12], *h);
+  return rf_events_find(run, *h);
+}
+
+/* The step just computed with its events inside, carried out by local.c. */
+static void accept_local(RfRun *run, double h, double error, double bend) {
+  RfSystem *system = &run->system;
+  memcpy(system->y, run->explicit_method.end, (size_t)rf_system_size(system) * sizeof(double));
+  book_time(system, h);
+  rf_system_normalise(system, system->y);
+  run->step_taken = h;
+  run->step_events++;
+  run->since_event = 0;
+  run->stuck = 0;
+  run->fresh = false;
+  run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+}
+
 static RfStatus step_explicit(RfRun *run) {
   RfSystem *system = &run->system;
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
-  double error = 0, h = run->h, bend = 0;
+  double error = 0, h = run->h;
   RfStatus status = RF_OK;
-  for (int shorter = 0;; shorter++) {
-    for (;;) {
-      error = rf_explicit_try(method, system, h, run->tol);
-      if (error <= 1) break;
-      h = next_step(run, h, error, 8, 0.2, 1);
-      if (!(h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
-    }
-    rf_explicit_end(method, system);
-    memcpy(run->y_end, method->end, (size_t)size * sizeof(double));
-    rf_planes_watch(run, method->stage[12], h);
-    status = rf_events_find(run, h);
-    if (status) return status;
-    bend = run->n_hits > 0 && !rf_run_watched(run) ? rf_local_bend(run, h) : INFINITY;
-    if (bend <= 1 || !isfinite(bend) || shorter == 6) break;
-    h *= fmax(0.25, 0.8 / sqrt(bend)); /* fewer crossings, and less time for them to bend the margins */
-  }
   run->steps_explicit++;
-  if (run->n_hits > 0 && bend <= 1) {
-    status = rf_local_step(run, h);
+  for (int shorter = 0;; shorter++) {
+    bool ok = false;
+    status = try_explicit(run, &h, &error);
     if (status) return status;
-    memcpy(system->y, method->end, (size_t)size * sizeof(double));
-    book_time(system, h);
-    rf_system_normalise(system, system->y);
-    run->step_taken = h;
-    run->step_events++;
-    run->since_event = 0;
-    run->stuck = 0;
-    run->fresh = false;
-    run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
-    return RF_OK;
+    double bend = run->n_hits > 0 && !rf_run_watched(run) ? rf_local_bend(run, h) : INFINITY;
+    if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
+    if (bend <= 1) status = rf_local_step(run, h, &ok);
+    if (status) return status;
+    if (ok) {
+      accept_local(run, h, error, bend);
+      return RF_OK;
+    }
+    h *= fmax(0.25,
+              fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
   double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {

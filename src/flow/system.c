@@ -33,7 +33,7 @@ static void unit_outputs(RfSystem *system, const double *y) {
   rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]);
-    if (factor == 0 || system->dead[k]) continue;
+    if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
     const double *h = system->H + k * n, *s = system->slope + k * n;
     for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
   }
@@ -47,7 +47,7 @@ static void class_outputs(RfSystem *system, const double *y) {
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]), *v = system->V + system->class_of[k] * d;
     const double *w = y + k * d;
-    if (factor == 0 || system->dead[k]) continue;
+    if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
     for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
   }
   rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
@@ -60,7 +60,7 @@ static void class_outputs(RfSystem *system, const double *y) {
 
 static void margins(RfSystem *system, const double *y) {
   rf_index n = system->n;
-  for (rf_index i = 0; i < n; i++) system->q[i] = 0;
+  for (rf_index i = 0; i < n; i++) system->q[i] = system->extra ? system->extra[i] : 0;
   system->planes_known = system->classes == system->units;
   if (system->planes_known)
     unit_outputs(system, y);
