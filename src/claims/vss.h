@@ -8,6 +8,10 @@
 RfStatus rf_vss_01(RfClaimRun *run);
 /* The part of VSS-01 about the loss at the start. */
 RfStatus rf_vss_01_threshold(RfClaimRun *run);
+/* Figures, drawn when they are wanted. rows: table, network, activation, verdict. */
+RfStatus rf_vss_draw_ratio(RfClaimRun *run);
+RfStatus rf_vss_draw_witnesses(RfClaimRun *run);
+RfStatus rf_vss_draw_table(RfClaimRun *run, const char *const (*rows)[4], const bool *holds, int count);
 RfStatus rf_vss_03(RfClaimRun *run);
 RfStatus rf_vss_10(RfClaimRun *run);
 RfStatus rf_vss_12(RfClaimRun *run);

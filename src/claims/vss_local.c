@@ -309,7 +309,7 @@ enum { n_cells = sizeof cells / sizeof cells[0] };
 static RfStatus passes(RfClaimRun *run, bool *good, RfStatus (*check)(RfClaimRun *)) {
   RfClaimSettings settings = *run->settings;
   RfClaimResult result = {.claim = run->result->claim};
-  settings.quick = true, settings.svg_dir = NULL;
+  settings.quick = true, settings.svg_dir = NULL, settings.pictures = false;
   for (rf_index k = 0; k < rf_claims_vss.count; k++) /* the draws of that claim */
     if (rf_claims_vss.claims[k].check == check) result.claim = &rf_claims_vss.claims[k];
   RfClaimRun part = {.context = run->context, .settings = &settings, .result = &result};
@@ -320,7 +320,8 @@ static RfStatus passes(RfClaimRun *run, bool *good, RfStatus (*check)(RfClaimRun
 
 RfStatus rf_vss_22(RfClaimRun *run) {
   RfStatus (*known[32])(RfClaimRun *) = {0};
-  bool verdicts[32];
+  bool verdicts[32], good[n_cells];
+  const char *rows[n_cells][4];
   int n_known = 0;
   RfText table = {0};
   rf_text_add(&table, "table,network,activation,verdict,evidence,holds\n");
@@ -343,13 +344,15 @@ RfStatus rf_vss_22(RfClaimRun *run) {
     snprintf(what, sizeof what, "Table %s, %s, %s: %s", cells[c].table, cells[c].row, cells[c].column,
              cells[c].verdict);
     rf_claim_true(run, what, holds);
+    good[c] = holds, rows[c][0] = cells[c].table, rows[c][1] = cells[c].row;
+    rows[c][2] = cells[c].column, rows[c][3] = cells[c].verdict;
     rf_text_addf(&table, "%s,\"%s\",%s,\"%s\",\"%s\",%s\n", cells[c].table, cells[c].row, cells[c].column,
                  cells[c].verdict, cells[c].evidence, holds ? "yes" : "no");
   }
   rf_claim_note(run, "18 cells from %d computations, a witness or certificate each", n_known);
-  RfStatus status = rf_claim_text(run, "VSS-22.csv", rf_text_string(&table));
+  RfStatus status = rf_claim_text(run, "E-VS-2.csv", rf_text_string(&table));
   rf_text_free(&table);
-  return status;
+  return status ? status : rf_vss_draw_table(run, (const char *const(*)[4])rows, good, n_cells);
 }
 
 /* ---- VSS-23: Figure 1 ---------------------------------------------------------------------------------- */
@@ -389,13 +392,21 @@ RfStatus rf_vss_23(RfClaimRun *run) {
                    0.5 * hypot(series[3][0], series[4][0]) / series[5][0], 0);
   const double *columns[6];
   for (int j = 0; j < 6; j++) columns[j] = series[j];
-  status = rf_claim_series(run, "VSS-23.csv", header, columns, 6, steps);
+  status = rf_claim_series(run, "E-VS-1.csv", header, columns, 6, steps);
   if (status || !rf_claim_draws(run) || at_six < 0) return status;
   RfSvg svg = {0};
-  rf_svg_begin(&svg, 760, 300, "VSS Figure 1", "u1 and u2 at two times, with the inputs x1 and x2");
+  static const RfLegendEntry entries[] = {{"u1 = v1 w1", RF_COLOUR_BLUE, -1},
+                                          {"u2 = v2 w2", RF_COLOUR_VERMILION, -1},
+                                          {"x1 and x2", RF_COLOUR_INK, -1}};
+  rf_svg_begin(&svg, 760, 330, "E-VS-1: VSS Figure 1", "u1 and u2 at two times, with the inputs x1 and x2");
+  rf_svg_label(&svg, 20, 18, RF_ANCHOR_START, 14, RF_COLOUR_INK,
+               "VSS Figure 1: one neuron grows along (0,1), the other stays");
   const rf_index marks[] = {at_two, at_six};
   for (int k = 0; k < 2; k++) {
-    RfPlot plot = rf_claim_panel(&svg, 0, k, k ? "later" : "earlier", "");
+    RfPlot plot =
+        rf_claim_panel(&svg, 0, k, k ? "first coordinate, when |u1| = 6" : "first coordinate, when |u1| = 2",
+                       "second coordinate");
+    plot.top += 8;
     plot.x.low = -2, plot.x.high = 2, plot.y.low = -1.5, plot.y.high = 6.5;
     rf_plot_axes(&plot);
     double zero_x = rf_plot_x(&plot, 0), zero_y = rf_plot_y(&plot, 0);
@@ -404,9 +415,10 @@ RfStatus rf_vss_23(RfClaimRun *run) {
                    rf_plot_y(&plot, series[2 + 2 * j][marks[k]]),
                    (RfPen){.colour = j ? RF_COLOUR_VERMILION : RF_COLOUR_BLUE, .width = 2});
       rf_svg_arrow(&svg, zero_x, zero_y, rf_plot_x(&plot, X[2 * j]), rf_plot_y(&plot, X[2 * j + 1]),
-                   (RfPen){.colour = RF_COLOUR_FAINT, .width = 1.5});
+                   (RfPen){.colour = RF_COLOUR_INK, .width = 1.5});
     }
   }
+  rf_svg_legend(&svg, 70, 285, 600, entries, 3);
   rf_svg_end(&svg);
-  return rf_claim_picture(run, &svg, "VSS-23.svg");
+  return rf_claim_picture(run, &svg, "E-VS-1.svg");
 }

@@ -77,7 +77,7 @@ RfStatus rf_vss_07(RfClaimRun *run) {
       rf_claim_misprint(run, "MP-VSS-01", "smallest margin of the witness at radius 0.1", fmin(q[0], q[1]), 1,
                         1, fmin(q[0], q[1]) >= 1 - 1e-12);
   }
-  return status;
+  return status ? status : rf_vss_draw_witnesses(run);
 }
 
 /* Remark 3.1: |theta_KKT|/|theta_opt| = sqrt(sqrt(1+s^2)/(2s)) is unbounded as s -> 0. */
@@ -112,7 +112,7 @@ RfStatus rf_vss_09(RfClaimRun *run) {
     rf_flow_result_free(&flow);
     rf_flow_start_free(&from);
   }
-  return status;
+  return status ? status : rf_vss_draw_ratio(run);
 }
 
 static const double cross[] = {0, 1, 1, 0, 0, -1, -1, 0};

@@ -84,6 +84,11 @@ double rf_plot_y(const RfPlot *plot, double y) {
 }
 
 static void tick_label(char *out, size_t size, double value) {
+  double power = log10(fabs(value));
+  if (value > 0 && value < 1e-3 && fabs(power - round(power)) < 1e-9) { /* 0.0001 would be wide */
+    snprintf(out, size, "1e%.0f", power);
+    return;
+  }
   snprintf(out, size, "%.6g", value);
   char *exponent = strstr(out, "e+0"); /* 1e+06 -> 1e6 */
   if (exponent) memmove(exponent + 1, exponent + 3, strlen(exponent + 3) + 1);
