@@ -78,7 +78,7 @@ static RfStatus draw_run(RfClaimRun *run, const Tracks *tracks, const Findings *
     if (panel)
       plot.y.low = -16, plot.y.high = 2;
     else
-      plot.y.low = -185, plot.y.high = 285, plot.y.step = 90;
+      plot.y.low = -185, plot.y.high = 425, plot.y.step = 90;
     rf_plot_axes(&plot);
     double marks[] = {log(found->t1), log(found->t2)};
     for (int k = 0; k < 2; k++) {
@@ -90,8 +90,8 @@ static RfStatus draw_run(RfClaimRun *run, const Tracks *tracks, const Findings *
     for (int k = 0; k < (panel ? 1 : m); k++)
       rf_plot_line(&plot, tracks->log_t, panel ? tracks->log_loss : tracks->angle[k], tracks->rows,
                    (RfPen){.colour = RF_COLOUR_BLUE, .width = 1.6});
-    for (int s = 0; s < 3 && !panel; s++) { /* w- a second time, one turn below */
-      double at = s < 2 ? found->angles[s] : found->angles[1] - 360, x[] = {-3, 15}, y[] = {at, at};
+    for (int s = 0; s < 4 && !panel; s++) { /* also one turn above and below */
+      double at = found->angles[s % 2] + (s < 2 ? 0 : s == 2 ? 360 : -360), x[] = {-3, 15}, y[] = {at, at};
       rf_plot_line(&plot, x, y, 2, (RfPen){.colour = RF_COLOUR_VERMILION, .width = 1.5, .dashed = true});
     }
   }
