@@ -192,7 +192,7 @@ RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const R
   RfFlowResult result;
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
-  settings.with_alignment = settings.check_direction = false;
+  settings.with_alignment = settings.check_direction = false, settings.branches = RF_BRANCHES_FOLLOW;
   settings.until = RF_UNTIL_TIME, settings.until_value = t;
   if (t <= 0) {
     rf_llwa_copy(theta, start, exp(log_scale));
@@ -210,7 +210,7 @@ RfStatus rf_llwa_limit(RfClaimRun *run, RfFlowResult *out, bool *converged, cons
                        const RfNet *start, double log_scale) {
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
-  settings.with_alignment = settings.check_direction = false;
+  settings.with_alignment = settings.check_direction = false, settings.branches = RF_BRANCHES_FOLLOW;
   RfStatus status = flow(run, out, set, start, log_scale, &settings);
   *converged = status == RF_OK && out->limit.outcome == RF_FLOW_CONVERGED;
   return status == RF_UNDECIDED || status == RF_NOT_SEPARABLE || status == RF_BRANCHED ? RF_OK : status;

@@ -303,8 +303,9 @@ static RfStatus two_rates(RfClaimRun *run, Rates *rates, const RfLlwaSet *set, c
   for (int j = 0; j < 2; j++) unit[0][j] = plus[j] / length[0], unit[1][j] = minus[j] / length[1];
   RfStatus status = alignment_end(run, &T0, set, start);
   for (int k = 0; k < scales && !status; k++) {
-    log_eps[k] = -(k + 3) * log(10);
-    double T1 = (log(r / sqrt((double)start->m)) - log_eps[k]) / (length[0] / 2), turned[2], past;
+    /* 1e-3 ... 1e-8, times e^{-|mu+|T0/2}: a start that aligns late must be smaller to be small at T0 + T1 */
+    log_eps[k] = -(k + 3) * log(10) - length[0] / 2 * T0;
+    double T1 = (log(r / sqrt((double)start->m)) + (k + 3) * log(10)) / (length[0] / 2), turned[2], past;
     status = rf_llwa_at(run, &theta, set, start, log_eps[k], T0 + T1);
     if (status) break;
     double up = group_size(&theta, unit[0], 1, &turned[0]),
@@ -315,11 +316,8 @@ static RfStatus two_rates(RfClaimRun *run, Rates *rates, const RfLlwaSet *set, c
     if (k == 0) rates->turned[0] = fmax(rates->turned[0], turned[1]);
     if (k + 1 < scales) continue;
     rates->turned[1] = fmax(rates->turned[1], turned[1]);
-    /* rates while everything is small: between T0 and T1(r) */
-    double span = 0.5 * (T1 - T0);
-    rf_claim_true(run, "T1 is later than T0", span > 0);
-    status = rf_llwa_at(run, &theta, set, start, log_eps[k], T1);
-    if (!status) status = rf_llwa_at(run, &earlier, set, start, log_eps[k], T1 - span);
+    double span = 0.5 * T1; /* rates over the second half of the way from T0 */
+    status = rf_llwa_at(run, &earlier, set, start, log_eps[k], T0 + T1 - span);
     if (status) break;
     up = group_size(&theta, unit[0], 1, &turned[0]), past = group_size(&earlier, unit[0], 1, &turned[1]);
     rates->constant = fmax(rates->constant, up * turned[0] / pow(r, 3));

@@ -18,7 +18,7 @@ enum { width = 8, most_rows = 6000 };
 typedef struct Phases {
   const RfLlwaSet *set;
   const RfNet *start;
-  double scale, until; /* alignment is recorded up to this time */
+  double scale, begin, until; /* alignment is recorded up to `until`, angles from `begin` on */
   double *rows; /* t, smargin, alignment of every neuron, the linearised one, angle to +-wstar in degrees */
   rf_index count;
 } Phases;
@@ -50,7 +50,7 @@ static void see_phases(void *user, const RfLlwaMoment *now) {
     double cosine = fabs(rf_la_dot(w, p->set->wstar, p->set->d)) / rf_la_norm(w, p->set->d);
     row[2 + k] = alignment(w, now->theta->a[k], p->set);
     row[2 + width + k] = predicted_alignment(first, p->start->a[k], p->set, now->t);
-    row[2 + 2 * width + k] = acos(fmin(1, cosine)) * 180 / acos(-1.0);
+    row[2 + 2 * width + k] = now->t < p->begin ? NAN : acos(fmin(1, cosine)) * 180 / acos(-1.0);
   }
   p->count++;
 }
@@ -69,7 +69,7 @@ static void phase_panels(RfSvg *svg, const Phases *p, const double *values, doub
   left.x = (RfAxis){.low = 0, .high = p->until, .label = "t"};
   left.y =
       (RfAxis){.low = -1.05, .high = 1.05, .label = "cosine of (w,a) with (mubar,1)/sqrt 2", .step = 0.5};
-  right.x = (RfAxis){.low = 1e-4, .high = 1e6, .log = true, .label = "smoothed margin"};
+  right.x = (RfAxis){.low = -4.5, .high = 12, .label = "smoothed margin"};
   right.y = (RfAxis){.low = 0, .high = 25, .label = "angle of w to +-w*, degrees"};
   rf_plot_axes(&left), rf_plot_axes(&right);
   const double *t = values, *margin = values + p->count;
@@ -81,7 +81,7 @@ static void phase_panels(RfSvg *svg, const Phases *p, const double *values, doub
     rf_plot_line(&right, margin, angle, p->count, (RfPen){.colour = colours[k], .width = 2.2});
   }
   double turn = acos(rf_la_dot(p->set->mubar, p->set->wstar, p->set->d)) * 180 / acos(-1.0);
-  const double ends[] = {1e-4, 1e6}, level[] = {turn, turn};
+  const double ends[] = {-4.5, 12}, level[] = {turn, turn};
   rf_plot_line(&right, ends, level, 2, (RfPen){.colour = RF_COLOUR_INK, .width = 1, .dashed = true});
   vertical(&left, T1, "T1(0.05)", RF_COLOUR_INK), vertical(&left, T12, "T12", RF_COLOUR_INK);
 }
@@ -100,7 +100,8 @@ RfStatus rf_llwa_draw_phases(RfClaimRun *run) {
   if (!status) status = rf_net_copy(run->context, &scaled, &start);
   if (!status) {
     double T12 = -log(sqrt(width) * eps * rf_llwa_size(&start)) / set.rate, T1 = T12 + log(0.05) / set.rate;
-    Phases phases = {.set = &set, .start = &start, .scale = eps, .until = T12 + 40, .rows = rows};
+    Phases phases = {
+        .set = &set, .start = &start, .scale = eps, .begin = T1, .until = T12 + 40, .rows = rows};
     rf_llwa_copy(&scaled, &start, eps);
     status = rf_llwa_walk(run, NULL, NULL, &set, &scaled, RF_UNTIL_INFINITY, 0, 10, see_phases, &phases);
     const double *series[columns];

@@ -56,7 +56,7 @@ RfStatus rf_llwa_walk(RfClaimRun *run, RfFlowResult *out, bool *converged, const
   Watcher watcher = {.set = set, .see = see, .user = user};
   memset(result, 0, sizeof *result);
   rf_flow_settings_init(&settings);
-  settings.with_alignment = settings.check_direction = false;
+  settings.with_alignment = settings.check_direction = false, settings.branches = RF_BRANCHES_FOLLOW;
   settings.until = until, settings.until_value = value;
   settings.observe = watch, settings.observer = &watcher, settings.observe_inside = inside;
   RfStatus status = rf_flow_start_from_net(run->context, &from, start);
