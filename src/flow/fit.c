@@ -113,7 +113,7 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, rf_run_large(run) ? 1e-3 : 3e-5);
+  RfStatus status = rf_system_merge(&run->system, &merged, 3e-5);
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
 }
