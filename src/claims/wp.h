@@ -42,6 +42,9 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
 /* (26), (27) with sqrt(1 - part delta): when the comparison ODE started at cosine c0 reaches c. */
 double rf_wp_shift_time(double delta, double part, double g0, double c0, double c);
 
+/* Seed k of a claim: the ledger's own, moved by --seed. */
+int rf_wp_seed(const RfClaimRun *run, rf_index k);
+
 /* The path of a single neuron, |w| = |a| = eps at the start: states at the steps of the flow and between. */
 typedef struct RfWpPath {
   rf_index d, count, capacity;

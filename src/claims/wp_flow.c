@@ -88,13 +88,14 @@ RfStatus rf_wp_10(RfClaimRun *run) {
     char spec[64];
     RfClaimSetting setting;
     RfFlowResult flow;
-    snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", (int)seed);
-    status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH, (uint64_t)seed, log(1e-2));
+    snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
+    status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH,
+                                  (uint64_t)rf_wp_seed(run, seed), log(1e-2));
     if (status) break;
     Lemma1 watch = {.run = run, .rate = 8 * largest_norm(&setting.data)};
     joint_form(&setting.start);
     setting.flow.until = RF_UNTIL_TIME, setting.flow.until_value = 50;
-    setting.flow.observe = watch_lemma1, setting.flow.observer = &watch, setting.flow.observe_inside = 10;
+    setting.flow.observe = watch_lemma1, setting.flow.observer = &watch, setting.flow.observe_inside = 30;
     status = rf_claim_flow(run, &flow, &setting);
     if (!status) rf_flow_result_free(&flow);
     rf_claim_setting_free(&setting);
@@ -116,8 +117,8 @@ static RfStatus end_state(RfClaimRun *run, RfNet *end, double *log_norm, const c
                           double t, bool joint) {
   RfClaimSetting setting;
   RfFlowResult flow;
-  RfStatus status =
-      rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH, (uint64_t)seed, log(1e-2));
+  RfStatus status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH,
+                                         (uint64_t)rf_wp_seed(run, seed), log(1e-2));
   if (status) return status;
   if (joint) joint_form(&setting.start);
   setting.flow.until = RF_UNTIL_TIME, setting.flow.until_value = t;
@@ -140,7 +141,7 @@ RfStatus rf_wp_11(RfClaimRun *run) {
       char spec[64];
       RfNet polar = {0}, joint = {0};
       double sizes[] = {NAN, NAN};
-      snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", (int)seed);
+      snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
       status = end_state(run, &polar, &sizes[0], spec, seed, times[k], false);
       if (!status) status = end_state(run, &joint, &sizes[1], spec, seed, times[k], true);
       double worst = fabs(expm1(sizes[1] - sizes[0])); /* both are scaled to |theta| = 1 */
@@ -219,8 +220,8 @@ RfStatus rf_wp_13(RfClaimRun *run) {
     RfClaimSetting setting;
     RfFlowResult flow;
     Constants c;
-    status =
-        rf_claim_setting_new(run, &setting, "DS-WP1", 1, RF_INIT_BALANCED, WIDTH, (uint64_t)seed, log(1e-3));
+    status = rf_claim_setting_new(run, &setting, "DS-WP1", 1, RF_INIT_BALANCED, WIDTH,
+                                  (uint64_t)rf_wp_seed(run, seed), log(1e-3));
     if (status) break;
     status = constants(run, &c, &setting.data);
     Growth watch = {.run = run};
@@ -326,7 +327,8 @@ static RfStatus lemma2(RfClaimRun *run, const char *spec, double delta, rf_index
   RfClaimSetting setting;
   RfFlowResult flow;
   Constants c;
-  RfStatus status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH, (uint64_t)seed, 0);
+  RfStatus status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH,
+                                         (uint64_t)rf_wp_seed(run, seed), 0);
   if (status) return status;
   status = constants(run, &c, &setting.data);
   double n = (double)setting.data.n, m = WIDTH, T = alignment_time(&setting, delta);
@@ -339,7 +341,7 @@ static RfStatus lemma2(RfClaimRun *run, const char *spec, double delta, rf_index
         .run = run, .data = &setting.data, .near = c.gmin * delta / 8, .slow = c.gmin * c.gmin * delta / 16};
     setting.problem.log_scale = log_E0 / 2 - log1p(-exp(log_E0)) / 2;
     setting.flow.until = RF_UNTIL_TIME, setting.flow.until_value = T;
-    setting.flow.observe = watch_lemma2, setting.flow.observer = &watch, setting.flow.observe_inside = 100;
+    setting.flow.observe = watch_lemma2, setting.flow.observer = &watch, setting.flow.observe_inside = 400;
     status = rf_claim_flow(run, &flow, &setting);
     if (!status) rf_flow_result_free(&flow);
     *worst = fmax(*worst, fmax(watch.nearest, watch.slowest));

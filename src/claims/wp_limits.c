@@ -90,8 +90,8 @@ RfStatus rf_wp_04(RfClaimRun *run) {
     RfClaimSetting setting;
     RfFlowResult flow;
     double lam[RF_WP_MOST];
-    status = rf_claim_setting_new(run, &setting, specs[k % 2], 1, RF_INIT_BALANCED, WIDTH, (uint64_t)(k / 2),
-                                  log(1e-4));
+    status = rf_claim_setting_new(run, &setting, specs[k % 2], 1, RF_INIT_BALANCED, WIDTH,
+                                  (uint64_t)rf_wp_seed(run, k / 2), log(1e-4));
     if (status) break;
     setting.flow.with_alignment = false;
     status = rf_claim_flow(run, &flow, &setting);
@@ -212,7 +212,8 @@ RfStatus rf_wp_22(RfClaimRun *run) {
     for (rf_index seed = 0; kept < wanted && seed < 20 * wanted && !status; seed++) {
       RfClaimSetting setting;
       double norms[2];
-      status = rf_claim_setting_new(run, &setting, specs[s], 1, RF_INIT_BALANCED, WIDTH, (uint64_t)seed, -12);
+      status = rf_claim_setting_new(run, &setting, specs[s], 1, RF_INIT_BALANCED, WIDTH,
+                                    (uint64_t)rf_wp_seed(run, seed), -12);
       if (status) break;
       status = rf_wp_class_vectors(run->context, norms, NULL, NULL, &setting.data);
       double best = 1 / (2 * (norms[0] + norms[1]));
@@ -239,7 +240,7 @@ RfStatus rf_wp_23(RfClaimRun *run) {
       RfClaimSetting setting;
       double norms[2];
       status = rf_claim_setting_new(run, &setting, "DS-MC2", 1, RF_INIT_BALANCED, WIDTH,
-                                    (uint64_t)(1000 * class_of + seed), -12);
+                                    (uint64_t)rf_wp_seed(run, 1000 * class_of + seed), -12);
       if (status) break;
       for (rf_index i = 0; i < setting.data.n; i++)
         setting.data.y[i] = setting.data.class_of[i] == class_of ? 1 : -1;

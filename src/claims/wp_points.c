@@ -54,8 +54,9 @@ RfStatus rf_wp_12(RfClaimRun *run) {
     status = rf_wp_masks(run->context, &masks, data.X, data.n, data.d);
     for (rf_index draw = 0; draw < rf_claim_repetitions(run, 100) && !status; draw++) {
       double log_scale = log(10) * (-4 + 4 * (double)(draw % 25) / 24);
-      status = near_zero(run, &data, &masks, log_scale, 0.5, (uint64_t)draw, &holds);
-      if (!status) status = near_zero(run, &data, &masks, log_scale, 0.25, (uint64_t)draw, &holds);
+      status = near_zero(run, &data, &masks, log_scale, 0.5, (uint64_t)rf_wp_seed(run, draw), &holds);
+      if (!status)
+        status = near_zero(run, &data, &masks, log_scale, 0.25, (uint64_t)rf_wp_seed(run, draw), &holds);
       printed_holds = printed_holds && holds;
     }
     rf_wp_masks_free(&masks);
@@ -254,7 +255,7 @@ RfStatus rf_wp_21(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     double u[4 * RF_WP_MOST_D];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", (int)seed);
+    snprintf(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", rf_wp_seed(run, seed));
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     rf_index found = stationary(u, data.X, data.n, data.d, data.y, 1, 4);
@@ -264,7 +265,7 @@ RfStatus rf_wp_21(RfClaimRun *run) {
                     fabs(rf_la_dot(data.X + i * data.d, u, data.d)) > 1e-9);
     rf_dataset_free(&data);
   }
-  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 200) && !status; draw++)
+  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 1000) && !status; draw++)
     status = integer_sectors(run, draw, &used, &with_zeros);
   rf_claim_true(run, "sectors with a zero among those of Lemma 8", with_zeros > 0);
   /* (ii) the axes, u0 = e1: the open sector (1,1) extends sigma = (1,0) and its g is longer */

@@ -246,14 +246,14 @@ RfStatus rf_wp_18(RfClaimRun *run) {
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 5) && !status; seed++) {
     char spec[64];
     RfDataset all;
-    snprintf(spec, sizeof spec, "gaussian,n=10,d=3,classes=3,seed=%d", (int)seed);
+    snprintf(spec, sizeof spec, "gaussian,n=10,d=3,classes=3,seed=%d", rf_wp_seed(run, seed));
     status = rf_data_generate(run->context, &all, spec);
     if (status) break;
     for (rf_index k = 0; k < all.n_classes && !status; k++) {
       RfDataset part;
       status = rf_dataset_one_versus_rest(run->context, &part, &all, k);
       if (status) break;
-      status = one_class(run, &count, &part, (uint64_t)(3 * seed + k), delta);
+      status = one_class(run, &count, &part, (uint64_t)rf_wp_seed(run, 3 * seed + k), delta);
       rf_dataset_free(&part);
     }
     rf_dataset_free(&all);

@@ -120,3 +120,7 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
   }
   return RF_OK;
 }
+
+int rf_wp_seed(const RfClaimRun *run, rf_index k) {
+  return (int)((run->settings->first_seed + (uint64_t)k) & 0x3fffffff);
+}

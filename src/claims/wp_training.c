@@ -199,7 +199,7 @@ static RfStatus six_seeds(RfClaimRun *run, const char *spec, Judge judge, bool s
     Descent *descent = &descents[seed < PANELS ? seed : PANELS - 1];
     Descent other;
     if (seed >= PANELS) descent = &other;
-    status = descend(run, descent, &data, (uint64_t)seed);
+    status = descend(run, descent, &data, (uint64_t)rf_wp_seed(run, seed));
     if (!status) judge(run, descent, &data, &optimum, &counts[0], &counts[1]);
   }
   if (!status && spiky) status = draw_one(run, descents, &data, &optimum);
@@ -234,7 +234,8 @@ static void judge_smooth(RfClaimRun *run, const Descent *descent, const RfDatase
     const double *w = end + 2 * j;
     double size = rf_la_norm(w, 2);
     *changed += a[j] * descent->a[0][j] < 0;
-    if (a[j] > 0 && size >= 0.1 * largest) {
+    bool sees = rf_la_dot(data->X, w, 2) > 0 || rf_la_dot(data->X + 2, w, 2) > 0;
+    if (a[j] > 0 && sees && size >= 0.1 * largest) { /* where none learns, all are of the size of the start */
       ++*positive;
       rf_claim_at_least(run, "cosine with the best neuron", rf_la_dot(u, w, 2) / (rf_la_norm(u, 2) * size),
                         0.985, 0);
