@@ -48,5 +48,9 @@ static const RfClaim claims[] = {
      RF_CLAIM_FIGURE, RF_CLAIM_NORMAL, rf_pl_19},
     {"PL-20", PL, "Appendix D, Table 1", "the shapes of the convolutional network", RF_CLAIM_TABLE,
      RF_CLAIM_QUICK, rf_pl_20},
+    {"PL-21", PL, "Appendix D, Figure 3", "a convolutional network learns orthogonally separable features",
+     RF_CLAIM_FIGURE, RF_CLAIM_HEAVY, rf_pl_21},
+    {"PL-22", PL, "Appendix D, Figure 4", "its first dense layer has few dominant singular values",
+     RF_CLAIM_FIGURE, RF_CLAIM_HEAVY, rf_pl_22},
 };
 const RfClaimTable rf_claims_pl = {claims, sizeof claims / sizeof claims[0]};

@@ -3,6 +3,7 @@
 #define RF_CLAIMS_PL_H
 
 #include "claims_internal.h"
+#include "reluflow/layers.h"
 
 RfStatus rf_pl_01(RfClaimRun *run);
 RfStatus rf_pl_02(RfClaimRun *run);
@@ -24,5 +25,10 @@ RfStatus rf_pl_16(RfClaimRun *run);
 RfStatus rf_pl_18(RfClaimRun *run);
 RfStatus rf_pl_19(RfClaimRun *run);
 RfStatus rf_pl_20(RfClaimRun *run);
+RfStatus rf_pl_21(RfClaimRun *run);
+RfStatus rf_pl_22(RfClaimRun *run);
+
+/* The network of Table 1, weights zero; judged: its shapes are compared with the table. */
+RfStatus rf_pl_table_net(RfClaimRun *run, RfLayeredNet *net, bool judged);
 
 #endif

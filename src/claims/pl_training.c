@@ -272,7 +272,7 @@ RfStatus rf_pl_19(RfClaimRun *run) {
 }
 
 /* Table 1: six convolutions, 3136 -> 128 -> 1. */
-static RfStatus table_net(RfClaimRun *run, RfLayeredNet *net, bool judged) {
+RfStatus rf_pl_table_net(RfClaimRun *run, RfLayeredNet *net, bool judged) {
   const rf_index rows[6][4] = {{32, 3, 1, 1}, {32, 3, 1, 1}, {32, 5, 2, 2},
                                {64, 3, 1, 1}, {64, 3, 1, 1}, {64, 5, 2, 2}};
   const double sides[6] = {28, 28, 14, 14, 14, 7};
@@ -301,7 +301,7 @@ static RfStatus table_net(RfClaimRun *run, RfLayeredNet *net, bool judged) {
 
 RfStatus rf_pl_20(RfClaimRun *run) {
   RfLayeredNet net;
-  RfStatus status = table_net(run, &net, true);
+  RfStatus status = rf_pl_table_net(run, &net, true);
   if (!status) rf_layers_free(&net);
   return status;
 }
