@@ -354,6 +354,18 @@ static void judge_zero_one(RfClaimRun *run, Pair *pair) {
                 s->srank[last], s->mean[0][last], s->mean[1][last]);
 }
 
+/* While outputs are small, a neuron grows by the factor 1 + rate c |x+| per update, with c = 1/n for the mean
+ * exponential loss and 1/2 for the summed logistic one: marks are n/2 times earlier. */
+static void judge_misprints(RfClaimRun *run, const Pair *pair) {
+  const double *plus = pair->set.sums[0], *minus = pair->set.sums[1];
+  double cosine = rf_la_dot(plus, minus, pixels) / (pair->set.sum_norm[0] * pair->set.sum_norm[1]);
+  double drop = first_below(&pair->series, pair->series.loss, 0.9 * pair->series.loss[0]);
+  rf_claim_misprint(run, "MP-MMV-15", "1 + cos(x+,x-) after centring", NAN, 0, 1 + cosine, true);
+  rf_claim_misprint(run, "MP-MMV-16",
+                    "update at which the loss is below 0.9 of its start, summed or mean loss",
+                    2 * drop / (double)pair->set.n, drop, drop, false);
+}
+
 RfStatus rf_mmv_30(RfClaimRun *run) {
   bool found;
   Pair *pair = RF_NEW(Pair, 1);
@@ -362,6 +374,7 @@ RfStatus rf_mmv_30(RfClaimRun *run) {
   if (!status && found) {
     judge_zero_one(run, pair);
     judge_correlations(run, &pair->set, 1.8827);
+    judge_misprints(run, pair);
   }
   set_free(&pair->set);
   rf_free(pair);
