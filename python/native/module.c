@@ -141,7 +141,7 @@ static PyObject *blocks_of(State *state, RfJsonArrays *arrays) {
     RfJsonArray *item = &arrays->items[k];
     PyObject *block = item->numbers
                           ? block_new(state->block_type, item->numbers, "d", item->rows, item->cols)
-                          : block_new(state->block_type, item->integers, "q", item->rows, item->cols);
+                          : block_new(state->block_type, item->integers, "l", item->rows, item->cols);
     item->numbers = NULL, item->integers = NULL;
     if (!block || PyList_SetItem(list, (Py_ssize_t)k, block)) {
       Py_DECREF(list);

@@ -20,7 +20,7 @@
 /* The module's type of blocks, a new reference. */
 PyObject *block_type_new(void);
 /* A block that owns `memory` (released with rf_free, here too on failure): rows x cols values, or `rows` when
- * cols < 0. format: "d", "q" or "i". */
+ * cols < 0. format: "d", "l" or "i". */
 PyObject *block_new(PyObject *type, void *memory, const char *format, rf_index rows, rf_index cols);
 
 /* ---- job.c ----------------------------------------------------------------------------------- */

@@ -119,7 +119,7 @@ class ModelWords:
             self.path = self._temporary = file.name
         else:
             network = network_from(model, leak)
-            self.path, self.net = "memory:model", (network.W, network.a, network.leak)
+            self.path, self.net = "(network)", (network.W, network.a, network.leak)
 
     def __enter__(self) -> ModelWords:
         return self

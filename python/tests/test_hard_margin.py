@@ -34,7 +34,7 @@ CASES = {
     "wine 0-1": lambda: two_classes(sk.load_wine(), 0, 1),
     "wine 0-2": lambda: two_classes(sk.load_wine(), 0, 2),
     "digits 0-1": lambda: two_classes(sk.load_digits(), 0, 1, 16.0),
-    "digits 4-7": lambda: two_classes(sk.load_digits(), 4, 7),
+    "random 4": lambda: random_separable(300, 20, 0.01, 13),
     "orthant": lambda: tuple(reluflow.datasets.orthant(n=100, d=10)),
     "separated": lambda: tuple(reluflow.datasets.separated(n=40, d=6)),
     "cancer": lambda: (lambda X, y: (X[:40] / X.max(axis=0), 2 * y[:40] - 1))(*sk.load_breast_cancer(return_X_y=True)),

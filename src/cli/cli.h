@@ -57,7 +57,7 @@ typedef struct CliCommand CliCommand;
 /* Arrays that a host in the same process hands over; the words of the command name them instead of files. */
 #define CLI_MEMORY_DATA  "memory:data"
 #define CLI_MEMORY_TEST  "memory:test"
-#define CLI_MEMORY_MODEL "memory:model"
+#define CLI_MEMORY_MODEL "(network)"
 
 typedef struct CliSamples {
   const double *X; /* n rows of d, used in place */

@@ -1,0 +1,77 @@
+"""Every example of the documents runs: README, the site's pages, the docstrings."""
+import doctest
+import importlib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+from conftest import SOURCE
+
+DOCUMENTS = sorted([SOURCE / "README.md", SOURCE / "python" / "README.md", *(SOURCE / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(path, kind):
+    return [match[2] for match in FENCE.finditer(path.read_text()) if match[1] == kind]
+
+
+def title(path):
+    return str(path.relative_to(SOURCE))
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if blocks(p, "python")], ids=title)
+def test_python(path, tmp_path, monkeypatch):
+    """The blocks of a page, one after the other, in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for block in blocks(path, "python"):
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, names, title(path), str(path), None)
+            runner.run(test, clear_globs=False)
+            names = test.globs
+        else:
+            exec(compile(block, str(path), "exec"), names)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if blocks(p, "console")], ids=title)
+def test_console(path, tmp_path):
+    """Commands after "$ ", with what they print; "..." stands for anything."""
+    program = os.environ.get("RELUFLOW")
+    if not program or not os.path.exists(program):
+        pytest.skip("RELUFLOW does not name the program")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "reluflow").symlink_to(program)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    for block in blocks(path, "console"):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, expected = part.partition("\n")
+            if shlex.split(command)[0] not in ("reluflow", "echo"):
+                continue
+            run = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+            assert run.returncode in (0, 1), f"{command}: {run.stderr}"
+            checker = doctest.OutputChecker()
+            assert not expected.strip() or checker.check_output(expected, run.stdout, FLAGS), f"{command}\n{run.stdout}"
+
+
+@pytest.mark.parametrize("name", ["reluflow", *(f"reluflow.{n}" for n in ("functions", "datasets", "estimators", "torch", "networks", "results"))])
+def test_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+
+
+def test_every_page_is_in_the_site():
+    pages = {str(path.relative_to(SOURCE / "docs")) for path in (SOURCE / "docs").rglob("*.md")}
+    shown = set(re.findall(r"[\w/-]+\.md", (SOURCE / "mkdocs.yml").read_text()))
+    assert pages == shown
+
+
+def test_links_lead_somewhere():
+    for path in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
+            if not re.match(r"https?:", target):
+                assert (path.parent / pathlib.Path(target)).exists(), f"{title(path)}: {target}"
