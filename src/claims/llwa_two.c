@@ -334,7 +334,8 @@ RfStatus rf_llwa_22(RfClaimRun *run) {
   }
   rf_claim_at_least(run, "the size ratio stays away from 0", least, 1e-4, 0);
   if (!status) status = judge_mirrored(run);
-  rf_claim_misprint(run, "MP-LLWA-01", "norm of the limit direction", 0.5, 1, 1, printed < 1e-8);
+  rf_claim_misprint(run, "MP-LLWA-01", "distance of the limits from the vector with 1/4 and with 1/2",
+                    printed, worst, NAN, printed < 1e-8);
   rf_claim_note(
       run,
       "error at t = infinity %.1e, smallest size ratio on the way %.1e; leak 1/2: the squared ratio grows "
