@@ -91,6 +91,10 @@ typedef struct RfFlowSettings {
   void (*observe)(void *observer, const RfFlowMoment *moment);
   void *observer;
   rf_index observe_inside;
+  /* Not NULL: at the j-th branching point the continuation choices[j] is taken, 0 being the one that is
+   * followed otherwise, and 0 after the end of the list. Neurons are then followed one by one, as above. */
+  const rf_index *choices;
+  rf_index n_choices;
   void *user;
 } RfFlowSettings;
 
@@ -209,6 +213,13 @@ typedef struct RfFlowEvent {
   double q_min; /* smallest margin at that moment */
 } RfFlowEvent;
 
+/* A point with several continuations, met in a run with settings.choices. */
+typedef struct RfFlowBranch {
+  double log_t; /* as in events */
+  rf_index neuron, taken, n_options;
+  int8_t *sectors; /* n_options rows of n: where it may go on, 0 = sliding */
+} RfFlowBranch;
+
 typedef struct RfFlowTrace {
   double log_t, log_loss;
   double log_norm;        /* ln |theta| */
@@ -275,6 +286,8 @@ typedef struct RfFlowResult {
   bool branched;
   rf_index n_events;
   RfFlowEvent *events; /* in time order */
+  rf_index n_branches; /* 0 without settings.choices */
+  RfFlowBranch *branches;
   rf_index n_trace;
   RfFlowTrace *trace;
   RfFlowLimit limit;

@@ -61,10 +61,11 @@ typedef struct Part {
   RfFlowProblem problem;
   RfFlowResult result;
   RfFlowReport report;
-  FlowChoices choices; /* with --branches all: the continuations, one problem, result and report each */
-  RfFlowProblem *choice_problems;
+  rf_index n_choices,
+      choices_left; /* with --branches all: continuations followed, and known but not followed */
   RfFlowResult *choice_results;
   RfFlowReport *choice_reports;
+  char **choice_names;
 } Part;
 
 typedef struct Job {
@@ -80,12 +81,13 @@ typedef struct Job {
 static void job_free(Job *job) {
   for (rf_index k = 0; job->parts && k < job->count; k++) {
     Part *part = &job->parts[k];
-    for (rf_index o = 0; part->choice_results && o < part->choices.count; o++)
+    for (rf_index o = 0; o < part->n_choices; o++) {
       rf_flow_result_free(&part->choice_results[o]);
+      rf_free(part->choice_names[o]);
+    }
     rf_free(part->choice_results);
-    rf_free(part->choice_problems);
     rf_free(part->choice_reports);
-    flow_choices_free(&part->choices);
+    rf_free(part->choice_names);
     rf_flow_result_free(&part->result);
     rf_flow_start_free(&part->start);
     rf_net_free(&part->net);
@@ -277,27 +279,46 @@ static RfStatus run_one(Job *job, RfFlowResult *result, RfFlowReport *report, co
   return judged < 0 ? judged : status;
 }
 
-/* All continuations of a start on ridges. */
-static RfStatus run_choices(Job *job, Part *part) {
+/* One continuation: the run with the list `at` of the tree. */
+static RfStatus run_choice(Job *job, Part *part, FlowTree *tree, rf_index at) {
   RfContext *context = &job->run->context;
-  RfStatus status = flow_choices_new(context, &part->choices, &part->problem, &part->result.alignment, 16);
-  rf_index count = part->choices.count;
-  if (status || count == 0) return status;
-  part->choice_problems = RF_NEW(RfFlowProblem, count);
-  part->choice_results = RF_NEW(RfFlowResult, count);
-  part->choice_reports = RF_NEW(RfFlowReport, count);
-  if (!part->choice_problems || !part->choice_results || !part->choice_reports)
+  rf_index o = part->n_choices++;
+  RfFlowReport *report = &part->choice_reports[o];
+  RfFlowResult *result = &part->choice_results[o];
+  *report = part->report;
+  report->result = result;
+  report->kkt = RF_UNKNOWN, report->local = report->global = NULL, report->gap = NAN;
+  job->settings.choices = tree->lists[at], job->settings.n_choices = tree->lengths[at];
+  RfStatus status = run_one(job, result, report, report->problem);
+  job->settings.choices = NULL, job->settings.n_choices = 0;
+  if (status < 0) return status;
+  part->choice_names[o] = flow_tree_name(result);
+  if (!part->choice_names[o]) return rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
+  report->choice = part->choice_names[o];
+  RfStatus grown = flow_tree_grow(context, tree, at, result);
+  return grown < 0 ? grown : status;
+}
+
+/* All continuations of a flow that met ridges, breadth first. */
+static RfStatus run_choices(Job *job, Part *part) {
+  enum { MOST = 32 };
+  RfContext *context = &job->run->context;
+  FlowTree tree;
+  RfStatus status = RF_OK;
+  if (!part->result.branched) return RF_OK;
+  part->choice_results = RF_NEW(RfFlowResult, MOST);
+  part->choice_reports = RF_NEW(RfFlowReport, MOST);
+  part->choice_names = RF_NEW(char *, MOST);
+  if (!part->choice_results || !part->choice_reports || !part->choice_names)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
-  for (rf_index o = 0; o < count && status >= 0; o++) {
-    RfFlowReport *report = &part->choice_reports[o];
-    part->choice_problems[o] = part->problem;
-    part->choice_problems[o].start = &part->choices.starts[o];
-    *report = part->report;
-    report->problem = &part->choice_problems[o], report->result = &part->choice_results[o];
-    report->choice = part->choices.names[o];
-    report->kkt = RF_UNKNOWN, report->local = report->global = NULL, report->gap = NAN;
-    status = cli_worse(status, run_one(job, &part->choice_results[o], report, report->problem));
-  }
+  status = flow_tree_new(context, &tree);
+  while (status >= 0 && status != RF_INTERRUPTED && tree.next < tree.count && part->n_choices < MOST)
+    status = cli_worse(status, run_choice(job, part, &tree, tree.next++));
+  part->choices_left = tree.count - tree.next;
+  if (status >= 0 && part->choices_left > 0)
+    rf_message(context, RF_WARNING, "%lld continuations were followed, at least %lld more were not",
+               (long long)part->n_choices, (long long)part->choices_left);
+  flow_tree_free(&tree);
   return status < 0 ? status : RF_OK; /* the outcome of the run itself is that it branched */
 }
 
@@ -322,11 +343,13 @@ static RfStatus run_parts(Job *job) {
 /* One network: its members, and with --branches all its continuations. */
 static void part_json(RfJson *json, const Part *part) {
   rf_json_flow(json, &part->report);
-  if (part->choices.count == 0) {
+  if (part->n_choices == 0) {
     rf_json_null(json, "continuations");
+    rf_json_null(json, "continuations_left");
   } else {
+    rf_json_integer(json, "continuations_left", part->choices_left);
     rf_json_array(json, "continuations");
-    for (rf_index o = 0; o < part->choices.count; o++) {
+    for (rf_index o = 0; o < part->n_choices; o++) {
       rf_json_object(json, NULL);
       rf_json_flow(json, &part->choice_reports[o]);
       rf_json_end(json);
@@ -410,8 +433,8 @@ static int flow_run(CliRun *run) {
     const Part *part = &job.parts[k];
     if (k) rf_text_add(&run->page, "\n");
     rf_text_flow(&run->page, &part->report);
-    for (rf_index o = 0; o < part->choices.count; o++) {
-      rf_text_addf(&run->page, "\nContinuation %lld, %s\n", (long long)o, part->choices.names[o]);
+    for (rf_index o = 0; o < part->n_choices; o++) {
+      rf_text_addf(&run->page, "\nContinuation %lld, %s\n", (long long)o, part->choice_names[o]);
       rf_text_flow(&run->page, &part->choice_reports[o]);
     }
   }

@@ -1,107 +1,66 @@
-/* Every continuation of a start that lies on ridges: the branched neurons are put a hair's breadth along each
- * of their exact continuations, all combinations of them. */
+/* Every continuation of a flow that meets ridges, at its start or later: a run that takes the first way
+ * everywhere tells where there are others; each of these is a list of choices for a further run, and so on.
+ */
 #include "cli/flow_branches.h"
 
 #include <math.h>
 #include <string.h>
 
-void flow_choices_free(FlowChoices *choices) {
-  for (rf_index k = 0; k < choices->count; k++) {
-    if (choices->starts) rf_flow_start_free(&choices->starts[k]);
-    if (choices->names) rf_free(choices->names[k]);
+void flow_tree_free(FlowTree *tree) {
+  for (rf_index k = 0; k < tree->count; k++) rf_free(tree->lists[k]);
+  rf_free(tree->lists);
+  rf_free(tree->lengths);
+  memset(tree, 0, sizeof *tree);
+}
+
+/* A list of `length` choices, zero for the caller to fill; NULL when out of memory. */
+static rf_index *add_list(RfContext *context, FlowTree *tree, rf_index length) {
+  if (tree->count == tree->room) {
+    rf_index grown = 2 * tree->room + 16;
+    rf_index **lists = rf_resize(tree->lists, grown, sizeof *lists);
+    if (lists) tree->lists = lists;
+    rf_index *lengths = lists ? rf_resize(tree->lengths, grown, sizeof *lengths) : NULL;
+    if (lengths) tree->lengths = lengths, tree->room = grown;
   }
-  rf_free(choices->starts);
-  rf_free(choices->names);
-  memset(choices, 0, sizeof *choices);
+  rf_index *list = tree->count < tree->room ? RF_NEW(rf_index, length + 1) : NULL;
+  if (!list) {
+    rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
+    return NULL;
+  }
+  tree->lengths[tree->count] = length;
+  tree->lists[tree->count++] = list;
+  return list;
 }
 
-static bool branches_at_start(const RfAlignNeuron *neuron) {
-  return neuron->branched && neuron->t_branch <= 0 && neuron->n_options > 1;
+RfStatus flow_tree_new(RfContext *context, FlowTree *tree) {
+  memset(tree, 0, sizeof *tree);
+  return add_list(context, tree, 0) ? RF_OK : RF_ERR_MEMORY;
 }
 
-/* Neuron k moved along option o for a time in which it turns by about 1e-8. */
-static RfStatus move_neuron(RfContext *context, RfFlowStart *start, const RfAlignField *field,
-                            const RfAlignNeuron *neuron, rf_index k, rf_index o) {
-  RfAlignNeuron moved;
-  double rate = 0;
-  rf_index width = field->d + 1;
-  for (rf_index i = 0; i < field->n; i++)
-    rate += fabs(field->c[i]) * rf_la_norm(field->X + i * field->d, field->d);
-  RfStatus status = rf_align_neuron(context, &moved, field, neuron->branch_direction, neuron->branch_log_norm,
-                                    neuron->options + o * field->n, 1e-8 / fmax(rate, 1e-300));
-  if (status) return status;
-  memcpy(start->directions + k * width, moved.direction, (size_t)width * sizeof(double));
-  start->log_norms[k] = moved.log_norm;
-  rf_align_neuron_free(&moved);
+RfStatus flow_tree_grow(RfContext *context, FlowTree *tree, rf_index at, const RfFlowResult *result) {
+  for (rf_index j = tree->lengths[at]; j < result->n_branches; j++)
+    for (rf_index o = 1; o < result->branches[j].n_options; o++) {
+      rf_index *list = add_list(context, tree, j + 1);
+      if (!list) return RF_ERR_MEMORY;
+      for (rf_index i = 0; i < j; i++) list[i] = result->branches[i].taken;
+      list[j] = o;
+    }
   return RF_OK;
 }
 
-static void name_option(RfText *name, const RfAlignNeuron *neuron, rf_index k, rf_index o) {
-  rf_text_addf(name, "%sneuron %lld: ", name->length ? "; " : "", (long long)k);
-  for (rf_index i = 0; i < neuron->n; i++) {
-    int8_t side = neuron->options[o * neuron->n + i];
-    rf_text_add(name, side > 0 ? "+" : side < 0 ? "-" : "0");
-  }
-}
-
-/* Combination number `which`: the options of the branched neurons are its digits. */
-static RfStatus make_choice(RfContext *context, FlowChoices *choices, rf_index which,
-                            const RfAlignField *field, const RfFlowProblem *problem,
-                            const RfAlignment *alignment) {
-  const RfFlowStart *from = problem->start;
-  RfFlowStart *start = &choices->starts[which];
+char *flow_tree_name(const RfFlowResult *result) {
   RfText name = {0};
-  rf_index rest = which;
-  RfStatus status = rf_flow_start_new(context, start, from->m, from->d);
-  if (status) return status;
-  memcpy(start->directions, from->directions, (size_t)(from->m * (from->d + 1)) * sizeof(double));
-  memcpy(start->log_norms, from->log_norms, (size_t)from->m * sizeof(double));
-  for (rf_index k = 0; k < alignment->m && !status; k++) {
-    const RfAlignNeuron *neuron = &alignment->neurons[k];
-    if (!branches_at_start(neuron)) continue;
-    rf_index o = rest % neuron->n_options;
-    rest /= neuron->n_options;
-    status = move_neuron(context, start, field, neuron, k, o);
-    name_option(&name, neuron, k, o);
+  for (rf_index j = 0; j < result->n_branches; j++) {
+    const RfFlowBranch *branch = &result->branches[j];
+    rf_text_addf(&name, "%sneuron %lld", j ? "; " : "", (long long)branch->neuron);
+    if (isfinite(branch->log_t)) rf_text_addf(&name, " at log t = %.6g", branch->log_t);
+    rf_text_add(&name, ": ");
+    for (rf_index i = 0; i < result->n; i++) {
+      int8_t side = branch->sectors[branch->taken * result->n + i];
+      rf_text_add(&name, side > 0 ? "+" : side < 0 ? "-" : "0");
+    }
   }
-  if (!status) choices->names[which] = rf_copy_text(rf_text_string(&name));
-  if (!status && (name.failed || !choices->names[which]))
-    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
+  char *text = name.failed ? NULL : rf_copy_text(rf_text_string(&name));
   rf_text_free(&name);
-  return status;
-}
-
-RfStatus flow_choices_new(RfContext *context, FlowChoices *choices, const RfFlowProblem *problem,
-                          const RfAlignment *alignment, rf_index most) {
-  rf_index total = 1, branched = 0;
-  memset(choices, 0, sizeof *choices);
-  for (rf_index k = 0; k < alignment->m; k++) {
-    if (!branches_at_start(&alignment->neurons[k])) continue;
-    branched++;
-    total = total > most ? total : total * alignment->neurons[k].n_options;
-  }
-  if (branched == 0) return RF_OK;
-  if (total > most) {
-    rf_message(context, RF_WARNING, "more than %lld combinations of continuations: the first ones are run",
-               (long long)most);
-    total = most;
-  }
-  double *c = RF_NEW(double, problem->n);
-  choices->starts = RF_NEW(RfFlowStart, total);
-  choices->names = RF_NEW(char *, total);
-  choices->count = choices->starts && choices->names ? total : 0;
-  RfStatus status =
-      c && choices->count ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
-  for (rf_index i = 0; c && i < problem->n; i++) c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
-  RfAlignField field = {.X = problem->X,
-                        .c = c,
-                        .n = problem->n,
-                        .d = problem->d,
-                        .leak = problem->leak,
-                        .freeze_second = problem->freeze_second};
-  for (rf_index k = 0; k < total && !status; k++)
-    status = make_choice(context, choices, k, &field, problem, alignment);
-  rf_free(c);
-  if (status) flow_choices_free(choices);
-  return status;
+  return text;
 }

@@ -1,19 +1,23 @@
-/* `reluflow flow --branches all`: every continuation of a start that lies on ridges. */
+/* `reluflow flow --branches all`: the tree of continuations. */
 #ifndef RF_CLI_FLOW_BRANCHES_H
 #define RF_CLI_FLOW_BRANCHES_H
 
 #include "reluflow/reluflow.h"
 
-/* One start per combination of continuations of the neurons that branch at t = 0. */
-typedef struct FlowChoices {
-  rf_index count;
-  RfFlowStart *starts;
-  char **names; /* "neuron 3: ++-0; neuron 5: ..." */
-} FlowChoices;
+/* Choices still to be followed, breadth first: each a list of continuations for the branching points in the
+ * order in which they are met. It starts with the empty list. */
+typedef struct FlowTree {
+  rf_index count, next, room;
+  rf_index **lists;
+  rf_index *lengths;
+} FlowTree;
 
-void flow_choices_free(FlowChoices *choices);
-/* At most `most` combinations; none when nothing branches at t = 0. */
-RfStatus flow_choices_new(RfContext *context, FlowChoices *choices, const RfFlowProblem *problem,
-                          const RfAlignment *alignment, rf_index most);
+void flow_tree_free(FlowTree *tree);
+RfStatus flow_tree_new(RfContext *context, FlowTree *tree);
+/* After the run of list `at`: its other continuations, at every branching point met behind the end of the
+ * list. */
+RfStatus flow_tree_grow(RfContext *context, FlowTree *tree, rf_index at, const RfFlowResult *result);
+/* "neuron 3: ++-0; neuron 5 at log t = 2.31: ..."; NULL when out of memory. */
+char *flow_tree_name(const RfFlowResult *result);
 
 #endif

@@ -239,7 +239,7 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   memset(corner, 0, sizeof *corner);
   corner->on = RF_NEW(rf_index, n);
   corner->numbers = RF_NEW(double, 3 * d + n);
-  corner->signs = RF_NEW(int8_t, 2 * n);
+  corner->signs = RF_NEW(int8_t, (2 + RF_MOST_OPTIONS) * n);
   if (!corner->on || !corner->numbers || !corner->signs) /* corner_free is the caller's */
     return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
   corner->base = corner->numbers;
@@ -248,6 +248,7 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   corner->sides.slope = corner->ahead + d;
   corner->sides.sign = corner->signs;
   corner->sides.other = corner->signs + n;
+  corner->sides.found = corner->signs + 2 * n;
   return RF_OK;
 }
 
@@ -284,6 +285,42 @@ static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k) {
                                   corner->n_on, a >= 0 ? 1 : -1);
   for (rf_index z = 0; z < corner->n_on && !status; z++) sigma[corner->on[z]] = corner->sides.sign[z];
   return status ? status : rf_system_refresh_unit(system, k);
+}
+
+/* Notes the point where unit k may go on in several ways, and where it is told to go elsewhere than it would
+ * by itself, sends it there. */
+static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, n_on = corner->n_on, taken = 0;
+  int8_t *sigma = system->sigma + k * n;
+  if (!run->settings->choices || n_on == 0) return RF_OK;
+  if (run->n_branches == run->cap_branches) {
+    rf_index grown = 2 * run->cap_branches + 8;
+    RfFlowBranch *more = rf_resize(run->branches, grown, sizeof *more);
+    if (!more) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for branches");
+    run->branches = more, run->cap_branches = grown;
+  }
+  RfFlowBranch *branch = &run->branches[run->n_branches];
+  *branch = (RfFlowBranch){.log_t = system->log_t + (run->problem->mean ? log((double)n) : 0), .neuron = -1};
+  for (rf_index j = 0; j < system->m && branch->neuron < 0; j++)
+    if (system->unit_of[j] == k) branch->neuron = j;
+  branch->sectors = RF_NEW(int8_t, RF_MOST_OPTIONS * n);
+  if (!branch->sectors) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for branches");
+  if (run->n_branches < run->settings->n_choices) taken = run->settings->choices[run->n_branches];
+  run->n_branches++;
+  memcpy(branch->sectors, sigma, (size_t)n);
+  branch->n_options = 1;
+  for (int o = 0; o < corner->sides.count && o < RF_MOST_OPTIONS; o++) {
+    const int8_t *row = corner->sides.found + o * n_on;
+    if (memcmp(row, corner->sides.sign, (size_t)n_on) == 0 || branch->n_options == RF_MOST_OPTIONS) continue;
+    int8_t *sector = branch->sectors + branch->n_options++ * n;
+    memcpy(sector, sigma, (size_t)n);
+    for (rf_index z = 0; z < n_on; z++) sector[corner->on[z]] = row[z];
+  }
+  branch->taken = taken < branch->n_options ? taken : 0;
+  if (branch->taken == 0) return RF_OK;
+  memcpy(sigma, branch->sectors + branch->taken * n, (size_t)n);
+  return rf_system_refresh_unit(system, k);
 }
 
 static int slope_side(const RfSystem *system, rf_index unit, rf_index sample, double *slopes) {
@@ -354,6 +391,7 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   bool stays = path.destiny == RF_DESTINY_STUCK;
   double pace = path.velocity ? rf_la_norm(path.velocity, d) : 0;
   corner->sides.count = path.branched ? 2 : 1;
+  corner->n_on = 0;
   if (path.destiny == RF_DESTINY_DEAD) {
     for (rf_index j = 0; j < d; j++) w[j] = origin_exit * path.direction[j];
   } else {
@@ -431,8 +469,10 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     if (system->dead[k]) kind = RF_EVENT_DIE;
     status = rf_events_log(run, k, hit->sample, kind);
   }
-  if (!status && corner->sides.count > 1)
+  if (!status && corner->sides.count > 1) {
     status = rf_events_log(run, k, run->hits[from].sample, RF_EVENT_BRANCH);
+    if (!status) status = choose(run, corner, k);
+  }
   return status;
 }
 
@@ -479,7 +519,10 @@ RfStatus rf_run_start(RfRun *run) {
       }
     if (zeros == 0) continue;
     status = resolve_unit(run, &corner, k);
-    if (!status && corner.sides.count > 1) status = rf_events_log(run, k, first, RF_EVENT_BRANCH);
+    if (!status && corner.sides.count > 1) {
+      status = rf_events_log(run, k, first, RF_EVENT_BRANCH);
+      if (!status) status = choose(run, &corner, k);
+    }
   }
   corner_free(&corner);
   if (!status) rf_system_normalise(system, system->y);

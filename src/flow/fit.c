@@ -22,7 +22,7 @@ static double restlessness(const RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
   double worst = 0;
-  double small = run->problem->freeze_second || rf_run_watched(run) ? -INFINITY : rf_run_small_rho(run) - 1;
+  double small = run->problem->freeze_second || rf_run_alone(run) ? -INFINITY : rf_run_small_rho(run) - 1;
   for (rf_index u = 0; u < units; u++) {
     if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
     worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
@@ -83,7 +83,7 @@ static RfStatus leave_origin(RfRun *run) {
   for (rf_index u = 0; u < system->units; u++)
     if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= rf_run_small_rho(run) - 0.5)
       return RF_OK;
-  if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
+  if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   RfStatus status = leave_saddle(run, &escaped);
   run->escapes = 0;
   return status;
@@ -110,7 +110,7 @@ static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(r
 
 RfStatus rf_run_gather(RfRun *run) {
   rf_index merged = 0;
-  if (run->problem->freeze_second || rf_run_watched(run)) return RF_OK;
+  if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
   RfStatus status = rf_system_merge(&run->system, &merged, 3e-5);

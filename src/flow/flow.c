@@ -106,7 +106,9 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
   RfStatus status = RF_OK;
   result->events = run->events, result->n_events = run->n_events;
   result->trace = run->trace, result->n_trace = run->n_trace;
+  result->branches = run->branches, result->n_branches = run->n_branches;
   run->events = NULL, run->trace = NULL;
+  run->branches = NULL, run->n_branches = 0;
   result->branched = run->branched;
   result->monitors = run->monitors;
   result->monitors.steps_explicit = run->steps_explicit;
@@ -128,6 +130,7 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
 static void clear_times(RfFlowResult *result) {
   for (rf_index j = 0; j < result->n_events; j++) result->events[j].log_t = NAN;
   for (rf_index j = 0; j < result->n_trace; j++) result->trace[j].log_t = NAN;
+  for (rf_index j = 0; j < result->n_branches; j++) result->branches[j].log_t = NAN;
   result->log_t_end = result->log_t_align = result->log_t_fit = NAN;
 }
 

@@ -8,6 +8,8 @@
 /* ---- sides.c: which way a neuron leaves a point on hyperplanes
  * --------------------------------------------- */
 
+enum { RF_MOST_OPTIONS = 16 };
+
 /* The consistent continuations of a neuron that lies on the hyperplanes of n_on samples. */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
@@ -15,6 +17,7 @@ typedef struct RfSides {
   double *slope; /* n_on: s_i of the first continuation */
   double *g;     /* d: its field; the neuron moves with dw = a g */
   int8_t *other; /* n_on: the second continuation, meaningful for count > 1 */
+  int8_t *found; /* NULL, or room for RF_MOST_OPTIONS rows of n_on: the continuations as they were found */
 } RfSides;
 
 /* Finds them. base (d) = sum over the other samples of c_i s_i x_i; on lists the samples of the hyperplanes;
@@ -231,9 +234,11 @@ typedef struct RfRun {
   bool recording; /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
-  bool branched; /* a branching point was met */
-  int stuck;     /* events in a row without progress */
-  int repeats;   /* events in short succession, implicit steps; the same one again counts four */
+  bool branched;          /* a branching point was met */
+  RfFlowBranch *branches; /* with settings.choices */
+  rf_index n_branches, cap_branches;
+  int stuck;   /* events in a row without progress */
+  int repeats; /* events in short succession, implicit steps; the same one again counts four */
   rf_index last_unit, last_sample;
   int grace;        /* steps left during which the slopes of slides are not checked */
   bool at_infinity; /* the implicit method stays */
@@ -397,6 +402,8 @@ double rf_run_until_log_t(const RfRun *run);
 
 /* Someone watches: every neuron is followed for itself. */
 static inline bool rf_run_watched(const RfRun *run) { return run->recording && run->settings->observe; }
+/* Watched, or told where to go at branching points: no merging, no jumps. */
+static inline bool rf_run_alone(const RfRun *run) { return rf_run_watched(run) || run->settings->choices; }
 /* The state at system.y. */
 RfStatus rf_observe(RfRun *run);
 /* Points inside the part `fraction` of the explicit step of length h just computed, before system.y moves;

@@ -19,13 +19,13 @@ typedef struct Planes {
   double *base; /* d */
   rf_index *all;
   double *slope;
-  int8_t *sign, *other;
+  int8_t *sign, *other, *found;
 } Planes;
 
 static void planes_free(Planes *p) {
   rf_free(p->of), rf_free(p->r), rf_free(p->v), rf_free(p->c), rf_free(p->base), rf_free(p->all),
       rf_free(p->slope);
-  rf_free(p->sign), rf_free(p->other);
+  rf_free(p->sign), rf_free(p->other), rf_free(p->found);
 }
 
 static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_index d) {
@@ -37,8 +37,10 @@ static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_inde
                 .all = RF_NEW(rf_index, n_on),
                 .slope = RF_NEW(double, n_on),
                 .sign = RF_NEW(int8_t, n_on),
-                .other = RF_NEW(int8_t, n_on)};
-  if (p->of && p->r && p->v && p->c && p->base && p->all && p->slope && p->sign && p->other) return RF_OK;
+                .other = RF_NEW(int8_t, n_on),
+                .found = RF_NEW(int8_t, RF_MOST_OPTIONS * n_on)};
+  if (p->of && p->r && p->v && p->c && p->base && p->all && p->slope && p->sign && p->other && p->found)
+    return RF_OK;
   planes_free(p);
   return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
 }
@@ -101,6 +103,7 @@ RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *f
   merge(&p, field, base, on, n_on);
   RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};
   RfSides one = {.sign = p.sign, .slope = p.slope, .g = sides->g, .other = p.other};
+  one.found = sides->found ? p.found : NULL;
   status = rf_flow_sides_distinct(context, &one, &merged, p.base, p.all, p.count, sign_a);
   sides->count = one.count;
   for (rf_index z = 0; z < n_on && !status; z++) {
@@ -109,6 +112,8 @@ RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *f
     sides->sign[z] = same ? p.sign[k] : (int8_t)-p.sign[k];
     sides->other[z] = same ? p.other[k] : (int8_t)-p.other[k];
     sides->slope[z] = same ? p.slope[k] : 1 + field->leak - p.slope[k];
+    for (int o = 0; sides->found && o < one.count && o < RF_MOST_OPTIONS; o++)
+      sides->found[o * n_on + z] = (int8_t)(same ? p.found[o * p.count + k] : -p.found[o * p.count + k]);
   }
   planes_free(&p);
   return status;

@@ -28,6 +28,8 @@ void rf_flow_result_free(RfFlowResult *result) {
   if (!result) return;
   rf_alignment_free(&result->alignment);
   rf_free(result->events);
+  for (rf_index j = 0; j < result->n_branches; j++) rf_free(result->branches[j].sectors);
+  rf_free(result->branches);
   rf_free(result->trace);
   limit_free(&result->limit);
   rf_net_free(&result->net_end);

@@ -14,6 +14,8 @@ void rf_run_free(RfRun *run) {
   rf_free(run->row_unit);
   rf_free(run->hits);
   rf_free(run->events);
+  for (rf_index j = 0; j < run->n_branches; j++) rf_free(run->branches[j].sectors);
+  rf_free(run->branches);
   rf_free(run->trace);
   rf_moment_free(&run->moment);
   memset(run, 0, sizeof *run);
@@ -166,7 +168,7 @@ static RfStatus step_explicit(RfRun *run) {
     bool ok = false;
     status = try_explicit(run, &h, &error);
     if (status) return status;
-    double bend = run->n_hits > 0 && !rf_run_watched(run) ? rf_local_bend(run, h) : INFINITY;
+    double bend = run->n_hits > 0 && !rf_run_alone(run) ? rf_local_bend(run, h) : INFINITY;
     if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
     if (bend <= 1) status = rf_local_step(run, h, &ok);
     if (status) return status;

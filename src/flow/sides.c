@@ -115,6 +115,8 @@ static bool choice_consistent(const SidesWork *work, const RfAlignField *field, 
 static void keep_choice(RfSides *sides, const SidesWork *work, const RfAlignField *field, rf_index n_on) {
   rf_index d = field->d;
   bool first = sides->count == 0;
+  if (sides->found && sides->count < RF_MOST_OPTIONS && n_on > 0)
+    memcpy(sides->found + sides->count * n_on, work->sign, (size_t)n_on);
   bool better = !first && rf_la_norm(work->g, d) > rf_la_norm(sides->g, d) * (1 + 1e-12);
   if (first || better) {
     if (better && n_on > 0) memcpy(sides->other, sides->sign, (size_t)n_on);

@@ -43,6 +43,7 @@ static void result_back(RfFlowResult *result, double s) {
   result->log_t_align -= shift, result->log_t_fit -= shift, result->log_t_end -= shift;
   result->log_norm_end -= shift / 2;
   for (rf_index j = 0; j < result->n_events; j++) result->events[j].log_t -= shift;
+  for (rf_index j = 0; j < result->n_branches; j++) result->branches[j].log_t -= shift;
   for (rf_index j = 0; j < result->n_trace; j++) {
     RfFlowTrace *row = &result->trace[j];
     row->log_t -= shift, row->log_norm -= shift / 2;

@@ -90,6 +90,8 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("verdict.gap", "", "relative distance to the certified best objective"),
     RF_SHAPE_ROW("continuations[]", "flow",
                  "--branches all: the flow along each continuation of a branched start"),
+    RF_INTEGER_ROW("continuations_left",
+                   "--branches all: continuations that were met but not followed, being too many"),
     RF_STRING_ROW("choice", "in continuations: which sector each branched neuron enters"),
     RF_STRING_ROW("positive_class", "in per_class: the class that is +1, against the rest"),
     RF_SHAPE_ROW("per_class[]", "flow",
