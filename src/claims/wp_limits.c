@@ -321,7 +321,7 @@ static RfStatus draw_margins(RfClaimRun *run, const Margins *margins, const Marg
 
 /* Class 1 of the three axes against the rest, from m given directions (rows of 3, scaled to |w| = |a|). */
 static RfStatus three_axes(RfClaimRun *run, double *margin, Margins *margins, const double *directions,
-                           const double *signs, rf_index m) {
+                           const double *signs, rf_index m, double log_scale) {
   double W[9], a[3];
   RfNet net = {.m = m, .d = 3, .W = W, .a = a};
   RfClaimSetting setting;
@@ -332,7 +332,7 @@ static RfStatus three_axes(RfClaimRun *run, double *margin, Margins *margins, co
   RfStatus status = rf_claim_setting_from(run, &setting, "DS-MC3", 1, &net);
   if (status) return status;
   rf_claim_true(run, "DS-MC3 is the three axes", memcmp(setting.data.X, X, sizeof X) == 0);
-  setting.problem.y = y, setting.problem.log_scale = -10;
+  setting.problem.y = y, setting.problem.log_scale = log_scale;
   setting.flow.with_alignment = false;
   for (rf_index k = 0; k < m; k++) {
     double G = rf_wp_rectified(X, 3, 3, y, W + 3 * k);
@@ -363,11 +363,16 @@ RfStatus rf_wp_24(RfClaimRun *run) {
     rf_claim_relative(run, "best margin of the class", 0.5 / optimum.objective, best, 1e-8);
     rf_claim_at_most(run, "certified gap", optimum.gap, 0, 1e-7);
     rf_optimum_free(&optimum);
-    status = three_axes(run, &margin, &margins[0], base, signs, 3);
+    status = three_axes(run, &margin, &margins[0], base, signs, 3, -10);
   }
   if (!status) rf_claim_relative(run, "three separate neurons", margin, 1. / 6, 1e-8);
+  for (int k = 0; k < 2 && !status; k++) { /* any small scale */
+    double other = NAN;
+    status = three_axes(run, &other, NULL, base, signs, 3, k ? -100 : -3);
+    if (!status) rf_claim_relative(run, "three separate neurons, another scale", other, 1. / 6, 1e-8);
+  }
   rf_claim_misprint(run, "MP-WP-15", "normalised margin of the limit, K = 3", best, 1. / 6, margin, false);
-  if (!status) status = three_axes(run, &best_of_pair, &margins[1], pair, signs, 2);
+  if (!status) status = three_axes(run, &best_of_pair, &margins[1], pair, signs, 2, -10);
   if (!status) rf_claim_relative(run, "two neurons, one for both other classes", best_of_pair, best, 1e-8);
   for (rf_index k = 0; k < rf_claim_repetitions(run, 20) && !status; k++) { /* an open set of starts */
     RfRandom random = rf_claim_random(run, (uint64_t)k);
@@ -375,7 +380,7 @@ RfStatus rf_wp_24(RfClaimRun *run) {
     rf_random_direction(&random, shift, 9);
     double size = 0.2 * rf_random_uniform(&random);
     for (int j = 0; j < 9; j++) moved[j] = base[j] + size * shift[j];
-    status = three_axes(run, &margin, NULL, moved, signs, 3);
+    status = three_axes(run, &margin, NULL, moved, signs, 3, -10);
     if (!status) rf_claim_relative(run, "a start within 0.2", margin, 1. / 6, 1e-8);
   }
   if (!status) status = draw_margins(run, &margins[0], &margins[1], 1. / 6, best);
