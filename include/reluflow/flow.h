@@ -312,7 +312,8 @@ RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFl
  * dtau = S dt until the smoothed margin reaches a value, or with the scale frozen. An embedded Runge-Kutta
  * method of order 5(4) whose error control carries it across kinks; phi'(0) = leak. A trajectory that keeps
  * sliding on a kink exhausts the step limit and ends as RF_UNDECIDED. */
-typedef struct RfLayeredFlow {
+typedef struct RfLayeredFlow RfLayeredFlow;
+struct RfLayeredFlow {
   RfLayeredNet net; /* current weights; the direction only, at norm 1, once the scale is frozen */
   rf_index n;
   RfLoss loss;
@@ -327,9 +328,11 @@ typedef struct RfLayeredFlow {
   rf_index steps, rejected;
   rf_index
       max_steps; /* per call                                                                      2000000 */
-  double tolerance; /* relative, per step context->tol.ode */
+  double tolerance;                                       /* relative, per step context->tol.ode */
+  void (*on_step)(void *user, const RfLayeredFlow *flow); /* after each accepted step, when set */
+  void *user;
   struct RfLayeredFlowWork *work;
-} RfLayeredFlow;
+};
 
 /* X and y are borrowed and must outlive the flow; net is copied. */
 RF_API RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLayeredNet *net,
@@ -344,6 +347,35 @@ RF_API RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *fl
  * ln |theta| grow by kappa more: dphi/dkappa = v/mu - phi with v = sum_i p_i y_i df_i, p the softmax weights
  * at the frozen scale. Reads limits to about ln(n)/smargin. Needs a homogeneous network. */
 RF_API RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa);
+
+/* Where the flow of a homogeneous layered network ends. The late clock carries it to smoothed margins of 400,
+ * then the scale is frozen and a Newton polish looks for the KKT point beside it, again and again, until two
+ * of them agree. Without kinks at the limit; a network that slides on one is undecided. */
+typedef struct RfLayeredLimit {
+  RfFlowOutcome outcome; /* converged, undecided, not separated, interrupted, or stopped at `until` */
+  char why[160];         /* one line, "" when converged */
+  RfLayeredNet net;      /* |theta| = 1; for outcomes other than converged, the state reached */
+  rf_index n;
+  double margin;                        /* min_i y_i f(x_i) / |theta|^D */
+  double *margins;                      /* n, divided by their minimum; NULL when it is not positive */
+  double stationarity, complementarity; /* by rf_certify_layered_kkt; NaN when not separated */
+  double *lambda;                       /* n, NULL when not separated */
+  double direction_error;               /* |difference| to the limit of a looser run; NaN without one */
+  double distance;                      /* |state - limit| where the integration ended; NaN without a limit */
+  double log_t, log_loss, log_norm;     /* where the flow itself ended, before the scale was frozen */
+  double drift;                         /* of |u^(l)|^2 - |u^(l+1)|^2, relative */
+  rf_index steps;
+  rf_index n_trace;
+  RfFlowTrace *trace; /* stable rank and cosines are NaN; margins are divided by |theta|^D */
+} RfLayeredLimit;
+
+RF_API void rf_layered_limit_free(RfLayeredLimit *limit);
+/* `settings`: until, trace, check_direction, max_steps. mean: only the clock and the loss change. Returns
+ * RF_OK, RF_UNDECIDED, RF_NOT_SEPARABLE or RF_INTERRUPTED with the limit filled, or a failure. Networks with
+ * residual connections or fixed layers need an `until`. */
+RF_API RfStatus rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+                                    const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
+                                    const RfFlowSettings *settings);
 
 #ifdef __cplusplus
 }

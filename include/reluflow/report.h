@@ -372,6 +372,27 @@ typedef struct RfFlowReport {
   double seconds;             /* wall time of the run */
 } RfFlowReport;
 
+/* A layered flow, for people and for programs. */
+typedef struct RfLayeredFlowReport {
+  const char *name; /* of the dataset */
+  const char *init; /* the file of the network */
+  rf_index n, d;
+  RfLoss loss;
+  bool mean;
+  double log_scale;
+  const RfLayeredLimit *limit;
+  const RfLayeredCertificate *certificate; /* of the limit; NULL = not asked for */
+  double seconds;
+} RfLayeredFlowReport;
+
+/* The members of table `flow` (all but per_class), those of two-layer networks null. */
+RF_API void rf_json_layered_flow(RfJson *json, const RfLayeredFlowReport *report);
+RF_API void rf_text_layered_flow(RfText *page, const RfLayeredFlowReport *report, int width);
+/* Loss, norm and margins along the run, the limit dashed. */
+RF_API void rf_svg_layered_flow(RfSvg *svg, const RfLayeredFlowReport *report);
+/* A section of a page: the verdict, loss, norm and margins along the run, and the certificate. */
+RF_API void rf_html_layered_flow(RfText *html, const RfLayeredFlowReport *report);
+
 /* The members of table `flow` (all but per_class) into the object at hand. */
 RF_API void rf_json_flow(RfJson *json, const RfFlowReport *report);
 /* The page for the terminal: phases, events, limit. */

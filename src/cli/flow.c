@@ -7,6 +7,7 @@
 
 #include "cli/flow_branches.h"
 #include "cli/flow_files.h"
+#include "cli/flow_layered.h"
 
 typedef struct FlowFlags {
   rf_index width, trace, max_steps;
@@ -34,7 +35,8 @@ static const CliOption options[] = {
      "t = infinity; default 1e-6, or 1 with --weights"},
     {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, -1e15, 300, "ln of the scale; -1e5 is ordinary"},
     {"--weights", CLI_TEXT, FIELD(weights), "MODEL", NULL, 0, 0,
-     "start from a network file instead of --init"},
+     "start from a network file instead of --init, two-layer or layered (.json with layers; without weights "
+     "they are drawn with --seed)"},
     {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
      "names in the network file: fc1.weight=W,fc2.weight=a"},
     {"--freeze", CLI_CHOICE, FIELD(freeze), "none|second", "none", 0, 0, "layer that does not move"},
@@ -422,10 +424,52 @@ static RfStatus show(Job *job) {
   return status;
 }
 
+/* --weights names a network in layers: it is followed here, and *mine is true. */
+static RfStatus try_layered(Job *job, bool *mine) {
+  CliRun *run = job->run;
+  const FlowFlags *flags = job->flags;
+  RfLayeredNet net = {0};
+  RfFlowProblem problem = {0};
+  bool weighted = true;
+  *mine = false;
+  if (!flags->weights) return RF_OK;
+  RfStatus status = cli_load_layers(run, &net, mine, &weighted, flags->weights);
+  if (!status && *mine) {
+    rf_flow_settings_init(&job->settings);
+    job->settings.trace = flags->trace;
+    status = read_until(job);
+    if (!status) status = read_scale(job, &problem);
+    if (!status) status = rf_loss_from_name(&run->context, &problem.loss, flags->loss);
+    if (!weighted) {
+      RfRandom random;
+      rf_random_init(&random, run->common.seed, 0);
+      rf_layers_init_uniform(&net, &random, 1);
+    }
+    FlowLayered flow = {.weights = flags->weights,
+                        .log_scale = problem.in_limit ? -INFINITY : problem.log_scale,
+                        .loss = problem.loss,
+                        .mean = flags->norm == 1,
+                        .verdict = flags->verdict > 0,
+                        .settings = &job->settings};
+    if (!status && cli_given(run, "--leak") && flags->leak != net.leak)
+      status = rf_fail(&run->context, RF_ERR_USAGE, "--leak %g: %s has leak %g", flags->leak, flags->weights,
+                       net.leak);
+    if (!status) status = flow_layered(run, &job->data, &net, &flow);
+  }
+  rf_layers_free(&net);
+  return status;
+}
+
 static int flow_run(CliRun *run) {
   Job job = {.run = run, .flags = run->settings};
+  bool layered = false;
   if (run->common.tol > 0) run->context.tol.ode = run->common.tol;
   RfStatus status = cli_load(run, &job.data);
+  if (!status) status = try_layered(&job, &layered);
+  if (layered) {
+    job_free(&job);
+    return cli_finish(run, status);
+  }
   if (!status) status = prepare(&job);
   if (!status) status = run_parts(&job);
   if (status >= 0 && run->json) job_json(&job);
@@ -448,7 +492,8 @@ const CliCommand cli_flow = {
     .name = "flow",
     .arguments = "DATA",
     .summary = "gradient flow from an initialisation to t = infinity",
-    .description = "Follows gradient flow on a two-layer network through alignment and fitting to its limit "
+    .description = "Follows gradient flow on a two-layer network, or the layered one of --weights, through "
+                   "alignment and fitting to its limit "
                    "direction at t = "
                    "infinity, with a KKT certificate and an escape test that tells the limit from a mere "
                    "stationary point. More "
@@ -463,6 +508,7 @@ const CliCommand cli_flow = {
     .max_arguments = 1,
     .examples = "  reluflow flow gen:DS-PL2 --width 10\n"
                 "  reluflow flow gen:orthant,n=500,d=20 --width 100 --scale limit --json\n"
-                "  reluflow flow data.csv --leak 0.1 --init gaussian --report flow.html\n",
+                "  reluflow flow data.csv --leak 0.1 --init gaussian --report flow.html\n"
+                "  reluflow flow data.csv --weights deep.json # a layered network\n",
     .run = flow_run,
 };

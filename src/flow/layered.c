@@ -211,6 +211,7 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
     if (status) return status;
     now = t - now <= taken ? t : now + taken;
     flow->log_t = log(now);
+    if (flow->on_step) flow->on_step(flow->user, flow);
   }
   return RF_OK;
 }
@@ -225,6 +226,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     RfStatus status = advance(context, flow, INFINITY, CLOCK_LATE, &taken);
     if (status) return status;
     flow->log_t = log_add(flow->log_t, flow->work->log_dt);
+    if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
     if (tau > mark_tau * 1000) {
       if (mark_loss - flow->log_loss < 1e-9) return RF_NOT_SEPARABLE;

@@ -14,18 +14,7 @@
                     "share of test samples with the wrong sign; null without test data"),                    \
       RF_NUMBER_ROW(prefix "leak", "", "slope for non-positive inputs"),                                     \
       RF_NUMBER_ROW(prefix "W[][]", "", "first layer, one neuron a row; null for a layered network"),        \
-      RF_NUMBER_ROW(prefix "a[]", "", "second layer; null for a layered network"),                           \
-      RF_STRING_ROW(prefix "activation", "relu, leaky or linear; null unless --model gave layers"),          \
-      RF_INTEGER_ROW(prefix "residual[]", "layers that add their input"),                                    \
-      RF_OBJECT_ROW(prefix "layers[]", "the trained layers, as network files have them"),                    \
-      RF_STRING_ROW(prefix "layers[].kind", "dense, diagonal, conv or shared"),                              \
-      RF_INTEGER_ROW(prefix "layers[].shape[]", "sizes: outputs and inputs, or those of the filters"),       \
-      RF_INTEGER_ROW(prefix "layers[].pattern[][]", "shared: which weight stands where, -1 for none"),       \
-      RF_INTEGER_ROW(prefix "layers[].input[]", "conv: channels, height and width of the input"),            \
-      RF_INTEGER_ROW(prefix "layers[].stride", "conv: step of the filter"),                                  \
-      RF_INTEGER_ROW(prefix "layers[].padding", "conv: zeros around the input"),                             \
-      RF_BOOLEAN_ROW(prefix "layers[].fixed", "not trained"),                                                \
-      RF_NUMBER_ROW(prefix "layers[].weights[]", "", "row by row"),                                          \
+      RF_NUMBER_ROW(prefix "a[]", "", "second layer; null for a layered network"), RF_LAYERS_ROWS(prefix),   \
       RF_NUMBER_ROW(prefix "seconds", "s", "time of the training loop, resumed parts together"),             \
       RF_NUMBER_ROW(prefix "steps_per_second", "1/s", "steps / seconds"),                                    \
       RF_OBJECT_ROW(prefix "records[]", "what was recorded along the way"),                                  \

@@ -1,6 +1,6 @@
 /* The JSON of a flow. Lists per neuron grow like width times samples: `normal` detail leaves out what would
  * not fit into a few megabytes (null instead of a list), `full` writes everything. */
-#include "reluflow/report.h"
+#include "report/report_internal.h"
 
 #include <math.h>
 
@@ -139,6 +139,7 @@ static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   rf_json_object(json, "limit");
   rf_json_matrix(json, "W", weights ? limit->net.W : NULL, result->m, result->d);
   rf_json_numbers(json, "a", weights ? limit->net.a : NULL, result->m);
+  rf_json_null(json, "activation"), rf_json_null(json, "residual"), rf_json_null(json, "layers");
   rf_json_number(json, "margin", limit->margin);
   rf_json_numbers(json, "margins", limit->margins, result->n);
   list_json(json, "support", limit->support, limit->n_support);
@@ -156,10 +157,10 @@ static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   rf_json_end(json);
 }
 
-static void trace_json(RfJson *json, const RfFlowResult *result) {
+void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count) {
   rf_json_array(json, "trace");
-  for (rf_index k = 0; k < result->n_trace; k++) {
-    const RfFlowTrace *row = &result->trace[k];
+  for (rf_index k = 0; k < count; k++) {
+    const RfFlowTrace *row = &rows[k];
     rf_json_object(json, NULL);
     rf_json_number(json, "log_t", row->log_t);
     rf_json_number(json, "log_loss", row->log_loss);
@@ -218,7 +219,7 @@ void rf_json_flow(RfJson *json, const RfFlowReport *report) {
   events_json(json, report);
   rf_json_boolean(json, "branched", result->branched);
   limit_json(json, report, text);
-  trace_json(json, result);
+  rf_json_trace(json, result->trace, result->n_trace);
   end_json(json, report);
   rf_json_object(json, "verdict");
   rf_json_answer(json, "kkt", report->kkt);

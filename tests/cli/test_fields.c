@@ -47,6 +47,8 @@ static const struct {
     {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json"},
     {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json --branches all"},
     {"flow", "flow gen:hinted --leak 0.5 --width 4"},
+    {"flow",
+     "flow gen:orthant,n=10,d=3 --until time=0.1 --weights " RF_SOURCE_DIR "/tests/fuzz/corpus/layers/mixed"},
     {"train",
      "train gen:orthant,n=10,d=3 --steps 5 --model " RF_SOURCE_DIR "/tests/fuzz/corpus/layers/mixed"},
     {"train", "train gen:multiclass-orthant,K=3,d=3 --steps 5 --model " RF_SOURCE_DIR
