@@ -310,8 +310,9 @@ RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFl
 
 /* Gradient flow of a layered network with one output, advanced piece by piece: in time t, in the late clock
  * dtau = S dt until the smoothed margin reaches a value, or with the scale frozen. An embedded Runge-Kutta
- * method of order 5(4) whose error control carries it across kinks; phi'(0) = leak. A trajectory that keeps
- * sliding on a kink exhausts the step limit and ends as RF_UNDECIDED. */
+ * method of order 5(4) with every hidden unit on its side; steps end where a unit reaches its kink, which it
+ * crosses or slides on. Networks too large for that are carried across kinks by error control alone, with
+ * phi'(0) = leak; sliding exhausts their step limit and ends as RF_UNDECIDED. */
 typedef struct RfLayeredFlow RfLayeredFlow;
 struct RfLayeredFlow {
   RfLayeredNet net; /* current weights; the direction only, at norm 1, once the scale is frozen */
@@ -350,7 +351,7 @@ RF_API RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, dou
 
 /* Where the flow of a homogeneous layered network ends. The late clock carries it to smoothed margins of 400,
  * then the scale is frozen and a Newton polish looks for the KKT point beside it, again and again, until two
- * of them agree. Without kinks at the limit; a network that slides on one is undecided. */
+ * of them agree. Hidden units held on their kinks are part of both. */
 typedef struct RfLayeredLimit {
   RfFlowOutcome outcome; /* converged, undecided, not separated, interrupted, or stopped at `until` */
   char why[160];         /* one line, "" when converged */
@@ -360,10 +361,11 @@ typedef struct RfLayeredLimit {
   double *margins;                      /* n, divided by their minimum; NULL when it is not positive */
   double stationarity, complementarity; /* by rf_certify_layered_kkt; NaN when not separated */
   double *lambda;                       /* n, NULL when not separated */
-  double direction_error;               /* |difference| to the limit of a looser run; NaN without one */
-  double distance;                      /* |state - limit| where the integration ended; NaN without a limit */
-  double log_t, log_loss, log_norm;     /* where the flow itself ended, before the scale was frozen */
-  double drift;                         /* of |u^(l)|^2 - |u^(l+1)|^2, relative */
+  rf_index held;                    /* hidden units on their kinks, with slopes in between, at the limit */
+  double direction_error;           /* |difference| to the limit of a looser run; NaN without one */
+  double distance;                  /* |state - limit| where the integration ended; NaN without a limit */
+  double log_t, log_loss, log_norm; /* where the flow itself ended, before the scale was frozen */
+  double drift;                     /* of |u^(l)|^2 - |u^(l+1)|^2, relative */
   rf_index steps;
   rf_index n_trace;
   RfFlowTrace *trace; /* stable rank and cosines are NaN; margins are divided by |theta|^D */

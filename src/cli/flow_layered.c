@@ -56,7 +56,7 @@ RfStatus flow_layered(CliRun *run, const RfDataset *data, RfLayeredNet *net, con
                                flow->settings);
   if (status < 0) return status;
   RfStatus judged = RF_NOT_SEPARABLE;
-  if (limit.outcome == RF_FLOW_CONVERGED && flow->verdict)
+  if (limit.outcome == RF_FLOW_CONVERGED && flow->verdict && limit.held == 0)
     judged = rf_certify_layered(&run->context, &certificate, &limit.net, data->X, data->y, data->n);
   RfLayeredFlowReport report = {.name = data->name,
                                 .init = flow->weights,

@@ -11,15 +11,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "layered_flow.h"
+#include "layered_sides.h"
 #include "reluflow/la.h"
 
 typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
 
 enum { stages = 7 };
 
-typedef struct RfLayeredFlowWork {
+struct RfLayeredFlowWork {
   const double *X, *y;
   RfLossWork *loss;
+  RfSided *sided; /* by sides, with events; NULL: too large for that, error control crosses kinks */
+  bool smooth;    /* a linear network, or one without sides: the gradient of training is the velocity */
   double *q, *k[stages], *trial, *next, *layers0;
   double shift;         /* ln S at the last evaluation */
   double log_S[stages]; /* ln S at the stages of the last step: the quadrature of t */
@@ -28,13 +32,17 @@ typedef struct RfLayeredFlowWork {
   double log_dt;        /* ln of the time that the last step in the late clock took */
   bool fresh;           /* k[0] holds the velocity at net.theta in the clock `clock` */
   Clock clock;
-} Work;
+};
+typedef struct RfLayeredFlowWork Work;
+
+RfSided *rf_layered_sides(const RfLayeredFlow *flow) { return flow->work->sided; }
 
 void rf_layered_flow_free(RfLayeredFlow *flow) {
   if (!flow) return;
   Work *work = flow->work;
   if (work) {
     rf_layers_loss_work_free(work->loss);
+    rf_sided_free(work->sided);
     for (int s = 0; s < stages; s++) rf_free(work->k[s]);
     rf_free(work->q), rf_free(work->trial), rf_free(work->next), rf_free(work->layers0);
   }
@@ -54,11 +62,16 @@ static void velocity(const RfContext *context, RfLayeredFlow *flow, double *out,
                      Clock clock) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
-  double shift = clock == CLOCK_TIME ? 0 : work->shift;
-  rf_layers_loss_gradient(context, work->loss, out, work->q, theta, work->X, work->y, flow->loss, shift,
-                          flow->n);
-  work->shift = rf_loss_log_sum(work->q, flow->n, flow->loss, rf_loss_log_slope);
-  double scale = clock == CLOCK_TIME ? -1 : -exp(shift - work->shift);
+  double shift = clock == CLOCK_TIME ? 0 : work->shift, scale;
+  if (!work->smooth) {
+    work->shift = rf_sided_velocity(work->sided, out, work->q, theta);
+    scale = clock == CLOCK_TIME ? exp(work->shift) : 1;
+  } else {
+    rf_layers_loss_gradient(context, work->loss, out, work->q, theta, work->X, work->y, flow->loss, shift,
+                            flow->n);
+    work->shift = rf_loss_log_sum(work->q, flow->n, flow->loss, rf_loss_log_slope);
+    scale = clock == CLOCK_TIME ? -1 : -exp(shift - work->shift);
+  }
   rf_la_scale(out, scale, P);
   if (clock != CLOCK_FROZEN) return;
   double square = rf_la_dot(theta, theta, P), mu = rf_la_dot(out, theta, P) / square;
@@ -97,7 +110,8 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   bool complete = work->q && work->trial && work->next && work->layers0;
   for (int s = 0; s < stages; s++) complete = (work->k[s] = RF_NEW(double, P)) != NULL && complete;
   if (!complete) goto no_memory;
-  status = rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
+  status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
+                                  : rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
   if (status) goto fail;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
@@ -164,6 +178,32 @@ static double first_step(const RfLayeredFlow *flow, Clock clock) {
   return clock == CLOCK_FROZEN ? fmin(step, 1e-3) : step;
 }
 
+/* A unit leaves its side in the trial step just taken: bisects on the length until the end of the step is
+ * just beyond the first such moment. The trial step of that length is left in place. */
+static double first_event(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
+  Work *work = flow->work;
+  double low = 0, high = step;
+  for (int round = 0; round < 60 && high - low > 1e-13 * step; round++) {
+    double middle = 0.5 * (low + high);
+    trial_step(context, flow, middle, clock);
+    *(rf_sided_violated(work->sided) ? &high : &low) = middle;
+  }
+  trial_step(context, flow, high, clock);
+  return high;
+}
+
+/* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks. */
+static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
+  Work *work = flow->work;
+  RfStatus status = event ? rf_sided_apply(work->sided, flow->net.theta) : RF_OK;
+  if (!status && rf_sided_held(work->sided) > 0) {
+    status = rf_sided_project(work->sided, flow->net.theta);
+    work->fresh = false;
+  }
+  if (event) work->fresh = false;
+  return status;
+}
+
 /* Advances by at most `most` in the given clock; *taken is the step that was accepted. */
 static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Clock clock, double *taken) {
   Work *work = flow->work;
@@ -177,6 +217,8 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
     double step = fmin(*h, most), error = trial_step(context, flow, step, clock);
     if (!isfinite(error)) error = 1e6;
     if (error <= 1) {
+      bool event = !work->smooth && rf_sided_violated(work->sided);
+      if (event) step = first_event(context, flow, step, clock);
       double factor = 0.9 * pow(fmax(error, 1e-10), -0.17) * pow(work->last_err, 0.04);
       work->last_err = fmax(error, 1e-4);
       if (step == *h || factor < 1) *h = step * fmin(fmax(factor, 0.2), 8);
@@ -187,7 +229,7 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
       work->log_dt = log(step) + step_mean(work->log_S);
       work->log_S[0] = work->log_S[stages - 1];
       refresh(flow);
-      return RF_OK;
+      return work->smooth ? RF_OK : settle_sides(flow, event);
     }
     flow->rejected++;
     *h = step * fmax(0.9 * pow(error, -0.2), 0.1);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layered_flow.h"
 #include "layered_polish.h"
 #include "reluflow/certify.h"
 #include "reluflow/flow.h"
@@ -58,7 +59,7 @@ static const char *reason(RfStatus status) {
   switch (status) {
   case RF_NOT_SEPARABLE: return "the loss has stopped falling with samples on the wrong side";
   case RF_INTERRUPTED: return "stopped by the caller";
-  default: return "step limit, or no step across a kink";
+  default: return "step limit";
   }
 }
 
@@ -102,36 +103,52 @@ static double distance_of(const RfLayeredNet *a, const RfLayeredNet *b) {
   return sqrt(sum);
 }
 
+/* A polish of the flow's state into limit->net, limit->lambda and the rest. */
+static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayeredPolish *polish,
+                             RfLayeredFlow *flow, const double *X, const double *y) {
+  double *p = RF_NEW(double, flow->n);
+  RfStatus status = p ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  if (!status && !limit->lambda) limit->lambda = RF_NEW(double, flow->n);
+  if (!status && !limit->lambda) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  if (!status) status = sample_weights(context, p, flow, X, y);
+  rf_layers_free(&limit->net);
+  if (!status) status = rf_layers_copy(context, &limit->net, &flow->net);
+  if (!status)
+    status = rf_layered_polish(context, polish, rf_layered_sides(flow), limit->net.theta, limit->lambda, p, y,
+                               flow->n, limit->net.n_parameters, (double)rf_layers_homogeneity(&limit->net));
+  rf_free(p);
+  return status;
+}
+
 /* Stretches with the scale frozen, a polish after each, until two in a row agree. limit->net receives the
  * point. */
 static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                        const double *y) {
-  double *p = RF_NEW(double, flow->n), stretch = 6, before = INFINITY;
+  double stretch = 6, before = INFINITY;
   RfLayeredNet last = {0};
-  RfStatus status = p ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
-  bool found = false, agree = false;
+  RfLayeredPolish polish = {0};
+  RfStatus status = RF_OK;
+  bool agree = false;
   for (int round = 0; round < 12 && !status && !agree; round++, stretch = fmin(2 * stretch, 60)) {
     status = rf_layered_flow_far(context, flow, stretch);
-    if (!status) status = sample_weights(context, p, flow, X, y);
-    rf_layers_free(&limit->net);
-    if (!status) status = rf_layers_copy(context, &limit->net, &flow->net);
-    if (!status) status = rf_layered_polish(context, &limit->net, &found, &limit->distance, p, X, y, flow->n);
+    if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
-    double moved = found && last.theta ? distance_of(&limit->net, &last) : INFINITY;
-    agree = found && moved < 1e-7 && limit->distance < fmax(2 * before, 1e-2);
-    before = found ? limit->distance : INFINITY;
+    double moved = polish.ok && last.theta ? distance_of(&limit->net, &last) : INFINITY;
+    agree = polish.ok && moved < 1e-7 && polish.distance < fmax(2 * before, 1e-2);
+    before = polish.ok ? polish.distance : INFINITY;
     rf_layers_free(&last);
-    if (found) status = rf_layers_copy(context, &last, &limit->net);
+    if (polish.ok) status = rf_layers_copy(context, &last, &limit->net);
   }
+  limit->distance = polish.distance, limit->held = polish.held;
+  limit->stationarity = polish.residual;
   if (status > 0)
     end_with(limit, outcome_of(status), reason(status)), status = RF_OK;
   else if (!agree)
     end_with(limit, RF_FLOW_UNDECIDED,
-             found ? "the direction still moves" : "no KKT point without kinks near the direction reached");
+             polish.ok ? "the direction still moves" : "no KKT point near the direction reached");
   else
     end_with(limit, RF_FLOW_CONVERGED, "");
   rf_layers_free(&last);
-  rf_free(p);
   return status;
 }
 
@@ -146,7 +163,7 @@ static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlo
     end_with(limit, outcome_of(status), reason(status));
   else if (settings->until != RF_UNTIL_INFINITY)
     end_with(limit, RF_FLOW_STOPPED, "the requested loss or time is reached");
-  else if (flow->net.n_parameters > RF_LAYERED_POLISH_MOST)
+  else if (flow->net.n_parameters > RF_LAYERED_POLISH_MOST || !rf_layered_sides(flow))
     end_with(limit, RF_FLOW_UNDECIDED,
              "too many parameters to compute the limit; this is the state at margin 400");
   else
@@ -182,22 +199,33 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   return status;
 }
 
-/* Certificate of limit->net by the KKT projection, then |theta| = 1. */
+/* Margins of limit->net; its certificate by the KKT projection, or, where units are held on kinks, by the
+ * multipliers and slopes that the polish found; then |theta| = 1. */
 static RfStatus certify(RfContext *context, RfLayeredLimit *limit, const double *X, const double *y,
                         rf_index n) {
   RfLayeredKkt kkt = {0};
   RfStatus status = RF_OK;
+  bool found = limit->outcome == RF_FLOW_CONVERGED;
+  double polished = limit->stationarity;
   limit->margin = limit->stationarity = limit->complementarity = NAN;
+  if (!found) rf_free(limit->lambda), limit->lambda = NULL;
   if (rf_layers_homogeneity(&limit->net) > 0) {
     status = rf_certify_layered_kkt(context, &kkt, &limit->net, X, y, n);
     limit->margin = kkt.margin;
   }
-  if (!status && kkt.lambda) {
-    limit->stationarity = kkt.stationarity, limit->complementarity = kkt.complementarity;
-    limit->margins = kkt.margins, limit->lambda = kkt.lambda;
-    kkt.margins = kkt.lambda = NULL;
-    if (limit->outcome == RF_FLOW_CONVERGED &&
-        !(fmax(kkt.stationarity, kkt.complementarity) <= context->tol.kkt))
+  if (status >= 0 && kkt.lambda) {
+    limit->margins = kkt.margins, kkt.margins = NULL;
+    if (kkt.kinks > limit->held) limit->held = kkt.kinks;
+    if (!found || limit->held == 0) {
+      rf_free(limit->lambda);
+      limit->stationarity = kkt.stationarity, limit->complementarity = kkt.complementarity;
+      limit->lambda = kkt.lambda, kkt.lambda = NULL;
+    } else {
+      limit->stationarity = polished, limit->complementarity = 0;
+      for (rf_index i = 0; i < n; i++)
+        limit->complementarity += limit->lambda[i] * (limit->margins[i] - 1) / kkt.objective;
+    }
+    if (found && !(fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt))
       end_with(limit, RF_FLOW_UNDECIDED, "the point found is not a KKT point to the tolerance");
   }
   rf_layered_kkt_free(&kkt);

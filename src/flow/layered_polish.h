@@ -2,16 +2,23 @@
 #ifndef RF_FLOW_LAYERED_POLISH_H
 #define RF_FLOW_LAYERED_POLISH_H
 
-#include "reluflow/layers.h"
+#include "layered_sides.h"
 
 /* Parameters up to which the dense Newton system is worth forming. */
 enum { RF_LAYERED_POLISH_MOST = 1500 };
 
-/* net: the state, any size, positive margins; on RF_OK with *ok its weights are those of the KKT point at min
- * margin 1. *distance: between the two directions. *ok = false (weights as they were) when Newton's method
- * finds no KKT point close by. p: weights of the samples at the state, sum 1: the guess of the multipliers.
- */
-RfStatus rf_layered_polish(RfContext *context, RfLayeredNet *net, bool *ok, double *distance, const double *p,
-                           const double *X, const double *y, rf_index n);
+typedef struct RfLayeredPolish {
+  bool ok;         /* false: no KKT point was found close by, and theta is as it was */
+  double distance; /* between the directions of the state and of the point */
+  rf_index held;   /* hidden units on their kinks */
+  double
+      residual; /* |theta - sum lambda_i y_i df_i| / |theta| at the end, slopes of held units in [leak,1] */
+} RfLayeredPolish;
+
+/* theta: the state, any size, positive margins; when ok, the KKT point at min margin 1. lambda (n) receives
+ * its multipliers. p: weights of the samples at the state, sum 1, the first guess of them. degree: D. */
+RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided *sided, double *theta,
+                           double *lambda, const double *p, const double *y, rf_index n, rf_index P,
+                           double degree);
 
 #endif

@@ -31,9 +31,9 @@ static void limit_json(RfJson *json, const RfLayeredLimit *limit) {
   rf_json_end(json);
 }
 
-static void verdict_json(RfJson *json, const RfLayeredCertificate *certificate) {
+static void verdict_json(RfJson *json, const RfLayeredLimit *limit, const RfLayeredCertificate *certificate) {
   rf_json_object(json, "verdict");
-  rf_json_answer(json, "kkt", certificate ? (certificate->kkt.holds ? RF_YES : RF_NO) : RF_UNKNOWN);
+  rf_json_answer(json, "kkt", limit->outcome == RF_FLOW_CONVERGED ? RF_YES : RF_UNKNOWN);
   rf_json_string(json, "local", certificate ? rf_verdict_text(certificate->local) : NULL);
   rf_json_string(json, "global", certificate ? rf_verdict_text(certificate->global) : NULL);
   rf_json_number(json, "gap", certificate ? certificate->gap : NAN);
@@ -67,7 +67,7 @@ void rf_json_layered_flow(RfJson *json, const RfLayeredFlowReport *report) {
   rf_json_integer(json, "steps", limit->steps);
   rf_json_null(json, "escapes");
   rf_json_end(json);
-  verdict_json(json, report->certificate);
+  verdict_json(json, limit, report->certificate);
   rf_json_null(json, "choice"), rf_json_null(json, "positive_class");
 }
 
@@ -89,6 +89,9 @@ void rf_text_layered_flow(RfText *page, const RfLayeredFlowReport *report, int w
   if (isfinite(limit->stationarity))
     rf_text_addf(page, "  KKT        stationarity %.1e, complementarity %.1e\n", limit->stationarity,
                  limit->complementarity);
+  if (limit->outcome == RF_FLOW_CONVERGED && limit->held > 0)
+    rf_text_addf(page, "  kinks      %lld hidden inputs are 0 at the limit, with slopes in between\n",
+                 (long long)limit->held);
   if (isfinite(limit->direction_error))
     rf_text_addf(page, "  direction  two runs agree to %.1e\n", limit->direction_error);
   if (report->certificate) rf_text_layered_certificate(page, report->certificate, width);

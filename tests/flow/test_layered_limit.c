@@ -57,8 +57,11 @@ static void deep_linear(void **state) {
     assert_ok(&context, rf_data_generate(&context, &data, "separated,np=6,nm=6,d=3,sep=0.1,seed=4"));
     assert_ok(&context, rf_margin_linear(&context, &linear, data.X, data.y, data.n, data.d));
     RfLayeredNet start = dense(widths, depth, 1, &random, 0.3);
-    assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n,
-                                            depth == 3 ? RF_LOSS_EXP : RF_LOSS_LOGISTIC, false, &settings));
+    RfLoss loss = depth == 3 ? RF_LOSS_EXP : RF_LOSS_LOGISTIC;
+    RfStatus status =
+        rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n, loss, false, &settings);
+    if (status) print_error("depth %d: %s\n", depth, limit.why);
+    assert_int_equal(status, RF_OK);
     double best = linear.margin / pow(depth, 0.5 * depth), beta[3];
     assert_close(limit.margin, best, 1e-10 * best);
     linear_map(beta, &limit.net, 3);
@@ -106,6 +109,47 @@ static void two_dense_layers(void **state) {
   rf_flow_start_free(&from);
   rf_net_free(&net);
   rf_layers_free(&start);
+  rf_dataset_free(&data);
+}
+
+/* Depth 3, ReLU: units slide on their way and end on kinks. Every start that separates the data has the
+ * smoothed margin rise, keeps its layers balanced and ends in a KKT point, rechecked by differences of f. */
+static void deep_relu(void **state) {
+  (void)state;
+  const rf_index widths[] = {2, 5, 4, 1};
+  RfDataset data;
+  RfFlowSettings settings = usual();
+  rf_index arrived = 0, slid = 0, tried = rf_test_iterations(6);
+  assert_ok(&context, rf_data_generate(&context, &data, "planar"));
+  for (rf_index draw = 0; draw < tried; draw++) {
+    RfLayeredLimit limit;
+    RfRandom random;
+    rf_random_init(&random, 100 + (uint64_t)draw, 0);
+    RfLayeredNet start = dense(widths, 3, draw % 2 ? 0 : 0.1, &random, 0.4);
+    RfStatus status = rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n, RF_LOSS_LOGISTIC,
+                                          false, &settings);
+    assert_true(status == RF_OK || status == RF_NOT_SEPARABLE || status == RF_UNDECIDED);
+    assert_true(limit.drift < 1e-7);
+    for (rf_index r = 1; r < limit.n_trace; r++)
+      if (limit.trace[r - 1].smoothed_margin > 0)
+        assert_true(limit.trace[r].smoothed_margin > limit.trace[r - 1].smoothed_margin - 1e-9);
+    if (status == RF_OK) {
+      double square = 0, f;
+      for (rf_index i = 0; i < data.n; i++) { /* Euler: <theta, d f> = 3 f gives sum lambda_i q_i */
+        assert_ok(&context, rf_layers_evaluate(&context, &f, NULL, &limit.net, data.X + i * 2, 1));
+        assert_true(data.y[i] * f >= limit.margin * (1 - 1e-9));
+        square += 3 * limit.lambda[i];
+      }
+      assert_close(square, pow(limit.margin, -2.0 / 3), 1e-8); /* |theta|^2 at min margin 1 */
+      arrived++, slid += limit.held > 0;
+    } else if (status == RF_UNDECIDED) {
+      print_message("draw %d: %s\n", (int)draw, limit.why);
+    }
+    rf_layered_limit_free(&limit);
+    rf_layers_free(&start);
+  }
+  assert_true(2 * arrived >= tried);
+  if (tried >= 6) assert_true(slid > 0);
   rf_dataset_free(&data);
 }
 
@@ -164,6 +208,7 @@ static void other_ends(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(deep_linear), cmocka_unit_test(two_dense_layers),
-                                     cmocka_unit_test(a_slow_coordinate), cmocka_unit_test(other_ends)};
+                                     cmocka_unit_test(deep_relu), cmocka_unit_test(a_slow_coordinate),
+                                     cmocka_unit_test(other_ends)};
   return cmocka_run_group_tests_name("flow/layered_limit", tests, setup, NULL);
 }

@@ -1,0 +1,46 @@
+/* A layered network whose hidden units keep their sides: between events f is smooth in theta, and units may
+ * be held on their kink, where the flow slides. */
+#ifndef RF_FLOW_LAYERED_SIDES_H
+#define RF_FLOW_LAYERED_SIDES_H
+
+#include "reluflow/layers.h"
+
+typedef struct RfSided RfSided;
+
+/* Work per evaluation up to which this is used: samples times entries of all layer matrices. */
+enum { RF_SIDED_MOST = 4000000 };
+bool rf_sided_suits(const RfLayeredNet *net, rf_index n);
+
+/* X, y and the shapes of net are borrowed. Sides are those at net->theta. */
+RfStatus rf_sided_new(RfContext *context, RfSided **sided, const RfLayeredNet *net, const double *X,
+                      const double *y, rf_index n, RfLoss loss);
+void rf_sided_free(RfSided *sided);
+
+/* v = sum_i p_i y_i df_i with p_i = -loss'(q_i)/S and slopes by side; those of held units such that they stay
+ * on their kinks. Leaves q and the hidden inputs at theta. Returns ln S. */
+double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta);
+/* At the last rf_sided_velocity: has a unit left its side, or does a held one need a slope outside [leak,1]?
+ */
+bool rf_sided_violated(const RfSided *sided);
+/* Decides for every violated unit, at the event: cross, slide or let go. */
+RfStatus rf_sided_apply(RfSided *sided, const double *theta);
+/* Puts theta back on the kinks that hold it (rounding leads off). */
+RfStatus rf_sided_project(RfSided *sided, double *theta);
+
+/* ---- for the polish: sides and slopes as they are ---------------------------------------------------------
+ */
+
+rf_index rf_sided_held(const RfSided *sided);
+double *rf_sided_slopes(RfSided *sided); /* one per held unit */
+/* q_i = y_i f(x_i), and the hidden inputs of the held units (may be NULL). */
+void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const double *theta);
+/* sum_i weights_i df_i; only samples with weights_i != 0 are looked at. Needs rf_sided_outputs at theta. */
+void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, const double *theta);
+/* d/dtheta of the hidden input of held unit k. */
+void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *theta);
+/* Every held unit has a slope in [leak,1]. */
+bool rf_sided_slopes_hold(const RfSided *sided);
+/* Every unit that is not held is on its side. */
+bool rf_sided_sides_hold(const RfSided *sided);
+
+#endif
