@@ -64,3 +64,12 @@ RfStatus rf_claim_limit(RfContext *context, RfFlowResult *flow, const RfNet *sta
   if (status) rf_flow_result_free(flow);
   return status;
 }
+
+RfStatus rf_claim_layered_limit(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+                                const double *X, const double *y, rf_index n, RfLoss loss) {
+  RfFlowSettings settings;
+  rf_flow_settings_init(&settings);
+  settings.check_direction = false;
+  RfStatus status = rf_layered_flow_run(context, limit, start, X, y, n, loss, false, &settings);
+  return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
+}

@@ -17,6 +17,10 @@ void rf_claim_separable(RfRandom *random, double *X, double *y, rf_index n, rf_i
 /* The flow of a two-layer network to t = infinity, without a second run. Free the result after RF_OK. */
 RfStatus rf_claim_limit(RfContext *context, RfFlowResult *flow, const RfNet *start, const double *X,
                         const double *y, rf_index n, RfLoss loss);
+/* The flow of a layered network to t = infinity, without a second run. RF_OK whatever the outcome, unless
+ * interrupted; free the limit after it. */
+RfStatus rf_claim_layered_limit(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+                                const double *X, const double *y, rf_index n, RfLoss loss);
 void rf_claim_gaussian_weights(RfRandom *random, RfLayeredNet *net, double spread);
 
 #endif

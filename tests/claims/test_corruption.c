@@ -5,7 +5,9 @@
  * --wrap: rf_layers_gradient rf_layers_evaluate rf_net_outputs rf_loss_value rf_loss_log_slope rf_align
  * --wrap: rf_optimum_solve rf_optimum_dual_norm rf_margin_linear rf_margin_class rf_certify rf_certify_kkt
  * --wrap: rf_random_gaussian rf_random_uniform rf_random_direction rf_geometry_potential rf_data_generate
+ * --wrap: rf_sided_velocity rf_layered_flow_run
  * --wrap: rf_layers_loss_gradient rf_loss_slope_at_zero rf_la_dot rf_la_norm rf_geometry_count_sectors */
+#include "flow/layered_sides.h"
 #include "rf_test.h"
 
 typedef enum Corruption {
@@ -120,6 +122,28 @@ void __wrap_rf_layers_loss_gradient(const RfContext *context, RfLossWork *work, 
                                     double shift, rf_index n) {
   __real_rf_layers_loss_gradient(context, work, gradient, q, theta, X, y, loss, shift, n);
   if (corruption == WRONG_SIGN) gradient[0] = -gradient[0];
+}
+
+double __real_rf_sided_velocity(RfSided *, double *, double *, const double *);
+double __wrap_rf_sided_velocity(RfSided *, double *, double *, const double *);
+double __wrap_rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta) {
+  double log_S = __real_rf_sided_velocity(sided, v, q, theta);
+  if (corruption == WRONG_SIGN) v[0] *= 0.5; /* the other sign would drive units to and fro at their kinks */
+  return log_S;
+}
+
+RfStatus __real_rf_layered_flow_run(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
+                                    const double *, rf_index, RfLoss, bool, const RfFlowSettings *);
+RfStatus __wrap_rf_layered_flow_run(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
+                                    const double *, rf_index, RfLoss, bool, const RfFlowSettings *);
+RfStatus __wrap_rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+                                    const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
+                                    const RfFlowSettings *settings) {
+  RfFlowSettings own = *settings;
+  if (corruption == EARLY_STOP) own.until = RF_UNTIL_TIME, own.until_value = 3;
+  RfStatus status = __real_rf_layered_flow_run(context, limit, start, X, y, n, loss, mean, &own);
+  if (corruption == WRONG_LIMIT && status >= 0) limit->margin *= 1.001, limit->net.theta[0] += 1e-4;
+  return status;
 }
 
 RfStatus __real_rf_layers_evaluate(RfContext *, double *, double *, const RfLayeredNet *, const double *,
