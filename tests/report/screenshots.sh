@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-"$RELUFLOW" verify VSS-01 VSS-06 VSS-07 VSS-23 WP-03 PL-15 LLWA-04 PL-20 --report ledger.html --svg figures >/dev/null
+"$RELUFLOW" verify WP-18 WP-24 VSS-01 VSS-06 VSS-07 VSS-23 WP-03 PL-15 LLWA-04 PL-20 --report ledger.html --svg figures >/dev/null
 cp figures/index.html figures/*.svg .
 mv index.html figures.html
 "$RELUFLOW" explain gen:DS-PL2 --report explain-plane.html >/dev/null
