@@ -50,20 +50,24 @@ int cli_width(void) {
 typedef struct Progress {
   double last; /* clock of the last drawing; at first of the start, so that quick work draws nothing */
   bool shown;
+  char phase[32]; /* whose line is on the screen */
 } Progress;
 
 static void on_progress(void *user, const char *phase, double fraction, const char *detail) {
   Progress *progress = user;
   double now = rf_clock_seconds();
-  if (now - progress->last < (progress->shown ? 0.1 : 0.5)) return;
+  bool fresh = progress->shown && strncmp(phase, progress->phase, sizeof progress->phase - 1) != 0;
+  if (!fresh && now - progress->last < (progress->shown ? 0.1 : 0.5)) return;
+  if (fresh) fputc('\n', stderr); /* the line of the phase before stays: a table with one row per phase */
   progress->last = now;
   progress->shown = true;
+  snprintf(progress->phase, sizeof progress->phase, "%s", phase);
   char line[256];
   if (fraction < 0) {
-    snprintf(line, sizeof line, "%s  %s", phase, detail);
+    snprintf(line, sizeof line, "%-12s  %s", phase, detail);
   } else {
     int filled = (int)(24 * (fraction > 1 ? 1 : fraction));
-    snprintf(line, sizeof line, "%-8s [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
+    snprintf(line, sizeof line, "%-12s  [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
              24 - filled, "", 100 * fraction, detail);
   }
   fprintf(stderr, "\r\033[K%.*s", cli_width() - 1, line); /* a line that wraps could not be wiped */

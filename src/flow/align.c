@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reluflow/la.h"
+
 void rf_align_neuron_free(RfAlignNeuron *neuron) {
   if (!neuron) return;
   rf_free(neuron->sector);
@@ -52,6 +54,23 @@ RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignFi
   return status;
 }
 
+/* A neuron that was not followed: at its start, marked as running. */
+static RfStatus leave_at_start(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                               const double *direction, double log_norm, double *h) {
+  rf_index n = field->n, d = field->d;
+  out->n = n, out->destiny = RF_DESTINY_RUNNING;
+  out->t_branch = out->log_amplitude = NAN, out->log_norm = log_norm;
+  out->sector = RF_NEW(int8_t, n);
+  out->direction = RF_NEW(double, d + 1);
+  out->velocity = RF_NEW(double, d);
+  if (!out->sector || !out->direction || !out->velocity)
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for a neuron");
+  memcpy(out->direction, direction, (size_t)(d + 1) * sizeof(double));
+  rf_la_apply(h, field->X, direction, n, d, d);
+  for (rf_index i = 0; i < n; i++) out->sector[i] = (int8_t)((h[i] > 0) - (h[i] < 0));
+  return RF_OK;
+}
+
 /* Neurons k = worker, worker + workers, ... */
 static RfStatus follow_share(RfContext *context, RfAlignment *out, const RfAlignData *data,
                              const RfFlowStart *start, rf_index worker, rf_index workers) {
@@ -60,11 +79,14 @@ static RfStatus follow_share(RfContext *context, RfAlignment *out, const RfAlign
   RfStatus status = rf_align_path_new(context, &path, data);
   for (rf_index k = worker; k < start->m && !status; k += workers) {
     const double *direction = start->directions + k * (start->d + 1);
+    if (worker == 0) rf_progress(context, "alignment", (double)k / (double)start->m, "of the neurons");
     if (!stopped) stopped = rf_context_stop(context); /* the rest stay at their start, marked as running */
-    if (!status) status = check_neuron(context, data->field, direction);
-    if (!status)
-      status = rf_align_path_follow(context, path, out->neurons + k, direction, start->log_norms[k], NULL,
-                                    stopped ? 0 : INFINITY);
+    status = check_neuron(context, data->field, direction);
+    if (status) break;
+    status = stopped ? leave_at_start(context, out->neurons + k, data->field, direction, start->log_norms[k],
+                                      path->full_h)
+                     : rf_align_path_follow(context, path, out->neurons + k, direction, start->log_norms[k],
+                                            NULL, INFINITY);
   }
   rf_align_path_free(path);
   return status;

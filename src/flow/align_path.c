@@ -274,7 +274,7 @@ RfStatus rf_align_path_follow(RfContext *context, RfAlignPath *path, RfAlignNeur
     if (rests(path, out, 10 * context->tol.solver)) {
       if (t_end < INFINITY) path->t = t_end;
       done = true;
-    } else if (events >= limit || ((events & 255) == 255 && rf_context_stop(context))) {
+    } else if (events >= limit || ((events & 7) == 7 && rf_context_stop(context))) {
       out->destiny = RF_DESTINY_RUNNING, out->G = path->G;
       done = true;
     } else {

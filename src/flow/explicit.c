@@ -142,6 +142,7 @@ double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double to
   rf_index size = rf_system_size(system);
   const double *y = system->y;
   for (int s = 1; s < 12; s++) {
+    if (rf_context_stop(system->context)) return NAN;
     stage_point(method, method->point, y, tableau[s], s, h, size);
     rf_system_rhs(system, method->point, method->stage[s]);
   }

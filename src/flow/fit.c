@@ -169,6 +169,15 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
 /* Steps without a fall of the loss after which events no longer count as motion. */
 enum { resting_after = 2000 };
 
+/* The status of a step that could not be taken, as an outcome: the state is that before the step. */
+RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome, char *why) {
+  if (status != RF_ERR_NUMERIC && status != RF_INTERRUPTED) return status;
+  bool stopped = status == RF_INTERRUPTED;
+  *outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
+  snprintf(why, RF_WHY_SIZE, "%.150s", stopped ? "stopped by the caller" : run->context->error);
+  return RF_OK;
+}
+
 /* At rest with samples on the wrong side, and nobody left to change that? */
 static RfStatus look_for_rest(RfRun *run, bool *over) {
   RfSystem *system = &run->system;
@@ -248,7 +257,8 @@ static RfStatus begin(RfRun *run) {
   if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
   if (!status) status = rf_trace_step(run);
   if (!status) status = rf_observe(run);
-  run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .best = INFINITY, .last = INFINITY};
+  if (!status)
+    run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .best = INFINITY, .last = INFINITY};
   return status;
 }
 
@@ -280,8 +290,5 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
       return RF_OK;
     }
   }
-  if (status != RF_ERR_NUMERIC) return status;
-  *outcome = RF_FLOW_UNDECIDED;
-  snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
-  return RF_OK;
+  return rf_run_ended(run, status, outcome, why);
 }

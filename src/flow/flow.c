@@ -145,7 +145,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   memset(&polish, 0, sizeof polish);
   RfStatus status = rf_flow_check_problem(context, problem, settings);
   if (status) return status;
-  bool is_large = problem->start->m * problem->n >= 20000;
+  bool is_large = problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
   if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);

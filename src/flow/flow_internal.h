@@ -160,8 +160,8 @@ typedef struct RfExplicit {
 
 RfStatus rf_explicit_new(RfContext *context, RfExplicit *method, rf_index size);
 void rf_explicit_free(RfExplicit *method);
-/* One step of length h from system->y with stage[0] set; returns the error divided by the tolerance. Fills
- * `end`. */
+/* One step of length h from system->y with stage[0] set; returns the error divided by the tolerance, NaN when
+ * the caller wants to stop. Fills `end`. */
 double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol);
 /* f at the end of an accepted step, into stage[12]; leaves the fields of the system there. */
 void rf_explicit_end(RfExplicit *method, RfSystem *system);
@@ -208,7 +208,7 @@ typedef struct RfPhase {
   double best;      /* fit: ln L when it was last seen to fall by 1e-9 */
   rf_index best_at; /* fit: step of that */
   int round;        /* frozen: stretch */
-  rf_index left;    /* frozen: steps left in it; 0 = to begin */
+  rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
 } RfPhase;
 
@@ -250,6 +250,8 @@ typedef struct RfRun {
   rf_index step_events; /* events applied since the caller last looked */
   RfPhase phase;
   bool reached;       /* settings->until holds */
+  double told;        /* clock of the last rf_progress */
+  int told_part;      /* and its part of the run */
   RfFlowTrace *trace; /* trace.c */
   rf_index n_trace, trace_stride, trace_count;
   double log_t_class[2]; /* first time an output of the class (0: negative, 1: positive) exceeds 1/4, NaN
@@ -361,6 +363,8 @@ RfStatus rf_run_gather(RfRun *run);
 RfStatus rf_run_checkpoint(RfRun *run);
 /* A reason to stop from outside (until, branch, caller, step limit); false: go on. */
 bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why);
+/* Turns RF_ERR_NUMERIC and RF_INTERRUPTED from a step into an outcome and RF_OK. */
+RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome, char *why);
 /* One step, with the choice between the two methods, and tidying up after deaths. */
 RfStatus rf_fit_advance(RfRun *run);
 /* ln of the summed loss at the last rf_system_fields. */

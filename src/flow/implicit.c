@@ -314,6 +314,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     return RF_OK;
   for (int s = 0; s < STAGES; s++) {
     const double *f = method->first;
+    if (rf_context_stop(method->context)) return RF_INTERRUPTED;
     if (s > 0) {
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
       for (int j = 0; j < s; j++)

@@ -92,7 +92,10 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     if (!status && !(system->q_least < 1e6 * q_aim)) recentre(run, q_aim); /* long steps, mu not exact */
     if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
   }
-  if (!*stop) system->mu = 0;
+  if (status == RF_INTERRUPTED)
+    phase->left++;
+  else if (!*stop)
+    system->mu = 0;
   return status;
 }
 
@@ -124,9 +127,12 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   bool stop = false, done = false;
   RfStatus status = RF_OK;
-  for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop) {
+  for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop && !status) {
     status = stretch(run, outcome, why, &stop);
-    if (!status && !stop) status = try_to_finish(run, polish, &done);
+    if (status || stop) continue;
+    run->phase.left = -1; /* the stretch is over, the attempt to finish is not */
+    status = try_to_finish(run, polish, &done);
+    if (!status) run->phase.left = 0;
   }
   if (status || stop) return status;
   *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
@@ -166,8 +172,5 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
     if (!status && !stop) run->phase.part = 3;
   }
   if (!status && !stop) status = frozen(run, polish, outcome, why);
-  if (status != RF_ERR_NUMERIC) return status;
-  *outcome = RF_FLOW_UNDECIDED;
-  snprintf(why, RF_WHY_SIZE, "%.150s", run->context->error);
-  return RF_OK;
+  return rf_run_ended(run, status, outcome, why);
 }

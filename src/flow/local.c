@@ -310,8 +310,9 @@ RfStatus rf_local_step(RfRun *run, double h, bool *ok) {
     run->branched = branched;
     status = follow(run, &local, h);
     *ok = !status && evaluate_true(run, &local, h) <= settled;
+    if (!status && rf_context_stop(run->context)) status = RF_INTERRUPTED;
   }
-  if (*ok)
+  if (*ok && !status)
     status = carry_out(run, &local, h);
   else
     run->branched = branched;

@@ -134,6 +134,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
   for (;;) {
     *error = rf_explicit_try(method, system, *h, run->tol);
     if (*error <= 1) break;
+    if (isnan(*error)) return RF_INTERRUPTED;
     *h = next_step(run, *h, *error, 8, 0.2, 1);
     if (!(*h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
   }
@@ -260,39 +261,63 @@ static double tolerance(const RfRun *run) {
   return run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
 }
 
-/* Shortens the step until its end is on the first hyperplane, by the regula falsi on the step length (each
- * trial is a full step, so the state is as good as the method). */
-static RfStatus shorten(RfRun *run, double *h) {
-  RfSystem *system = &run->system;
-  double low = 0, high = *h, error;
-  RfStatus status = RF_OK;
-  RfHit first = run->hits[0];
-  for (int round = 0; round < 60 && high - low > 1e-13 * high; round++) {
-    double middle = 0.5 * (low + high);
-    if (first.kind == RF_HIT_PLANE && round % 2 == 0) { /* secant on the first plane */
-      rf_index d = system->d;
-      const double *x = run->problem->X + first.sample * d;
-      double v0 = fabs(rf_la_dot(system->y + first.unit * d, x, d)),
-             v1 = fabs(rf_la_dot(run->y_end + first.unit * d, x, d));
-      if (round == 0 && v0 + v1 > 0) middle = low + (high - low) * fmin(0.95, fmax(0.05, v0 / (v0 + v1)));
-    }
-    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
-    if (status) return status;
-    rf_system_rhs(system, run->y_end, run->f);
-    rf_planes_watch(run, run->f, middle);
-    status = rf_events_find(run, middle);
-    if (status) return status;
-    if (run->n_hits > 0)
-      high = middle, first = run->hits[0];
-    else
-      low = middle;
+/* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
+ * them, a little beyond; 1 where all ends are just beyond theirs; -1 where secants do not tell. */
+static double secant_fraction(const RfRun *run, const double *y_low) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  double least = 1;
+  for (rf_index j = 0; j < run->n_hits; j++) {
+    const RfHit *hit = &run->hits[j];
+    const double *x = run->problem->X + hit->sample * d;
+    if (hit->kind != RF_HIT_PLANE) return -1;
+    double side = system->sigma[hit->unit * system->n + hit->sample],
+           close = 1e-11 * system->x_norm[hit->sample];
+    double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
+           v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
+    if (!(v0 > 0) || !(v1 < 0)) return -1;
+    if (v1 < -close) least = fmin(least, (v0 + 0.5 * close) / (v0 - v1));
   }
-  *h = high;
-  status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, high, tolerance(run));
+  return least;
+}
+
+/* One trial of shorten(): the step of length h and its events. */
+static RfStatus try_shorter(RfRun *run, double h) {
+  RfSystem *system = &run->system;
+  double error;
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
-  rf_planes_watch(run, run->f, high);
-  return rf_events_find(run, high);
+  rf_planes_watch(run, run->f, h);
+  status = rf_events_find(run, h);
+  return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
+}
+
+/* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
+ * (each trial is a full step, so the state is as good as the method). */
+static RfStatus shorten(RfRun *run, double *h) {
+  RfSystem *system = &run->system;
+  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  rf_index size = rf_system_size(system);
+  RfStatus status = RF_OK;
+  memcpy(y_low, system->y, (size_t)size * sizeof(double));
+  bool at_high = true;
+  for (int round = 0; round < 60 && high - low > 1e-13 * high && fraction < 1; round++) {
+    bool bisect = fraction < 0 || round % 4 == 3;
+    double middle = low + (high - low) * (bisect ? 0.5 : fmin(0.999, fmax(1e-3, fraction)));
+    status = try_shorter(run, middle);
+    if (status) return status;
+    at_high = run->n_hits > 0;
+    if (at_high) {
+      high = middle;
+      fraction = secant_fraction(run, y_low);
+    } else {
+      low = middle, fraction = -1;
+      memcpy(y_low, run->y_end, (size_t)size * sizeof(double));
+    }
+  }
+  *h = high;
+  return at_high ? RF_OK : try_shorter(run, high);
 }
 
 /* The step goes past what was asked for: bisects on its length; every trial is a full step. */
@@ -329,6 +354,7 @@ static RfStatus step_implicit(RfRun *run) {
     status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
     if (status) return status;
     if (error <= 1) break;
+    if (rf_context_stop(run->context)) return RF_INTERRUPTED;
     h = next_step(run, h, error, 4, 0.2, 1);
     if (!(h > 1e-19 * rf_run_tau_unit(run))) return no_step(run);
   }
@@ -367,9 +393,16 @@ static RfStatus step_implicit(RfRun *run) {
   return rf_events_apply(run);
 }
 
+/* A step that is broken off leaves everything as it was, so that a run taken up again repeats it. */
 RfStatus rf_run_step(RfRun *run) {
+  double h = run->h, log_t = run->system.log_t;
+  rf_index steps = run->steps_explicit;
+  int grace = run->grace;
   RfStatus status = look_around(run);
   if (run->grace > 0) run->grace--;
-  if (status) return status;
-  return run->implicit ? step_implicit(run) : step_explicit(run);
+  if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (status == RF_INTERRUPTED)
+    run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->grace = grace,
+    run->fresh = false;
+  return status;
 }

@@ -86,7 +86,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
 /* One neuron of the start into unit u: signs for linear nets, exact balance, hyperplanes it lies on. */
 static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   const RfFlowProblem *problem = system->problem;
-  rf_index d = system->d, n = system->n;
+  rf_index d = system->d;
   const double *v = problem->start->directions + k * (d + 1);
   double *w = system->y + u * d, a = v[d], rho = problem->start->log_norms[k] + problem->log_scale;
   double w_norm = rf_la_norm(v, d);
@@ -99,10 +99,17 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   system->y[system->units * (d + 1) + u] = rho;
   system->conserved[2 * k] = a * a - w_norm * w_norm;
   system->conserved[2 * k + 1] = rho;
-  for (rf_index i = 0; i < n; i++) {
-    const double *x = problem->X + i * d;
-    double h = rf_la_dot(w, x, d), scale = system->context->tol.zero * w_norm * system->x_norm[i];
-    system->sigma[u * n + i] = problem->leak == 1 ? 1 : h > scale ? 1 : h < -scale ? -1 : 0;
+}
+
+static void start_sides(RfSystem *system) {
+  rf_index n = system->n, d = system->d;
+  rf_flow_planes_of(system->H, system->y, system->problem->X, system->units, n, d);
+  for (rf_index u = 0; u < system->units; u++) {
+    double near = system->context->tol.zero * rf_la_norm(system->y + u * d, d);
+    for (rf_index i = 0; i < n; i++) {
+      double h = system->H[u * n + i], scale = near * system->x_norm[i];
+      system->sigma[u * n + i] = system->problem->leak == 1 ? 1 : h > scale ? 1 : h < -scale ? -1 : 0;
+    }
   }
 }
 
@@ -134,6 +141,7 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
   }
   for (rf_index k = 0; k < system->m; k++)
     if (system->unit_of[k] >= 0) load_unit(system, system->unit_of[k], k);
+  start_sides(system);
   rf_system_count_members(system);
   rf_system_normalise(system, system->y);
   return RF_OK;

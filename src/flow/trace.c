@@ -3,6 +3,7 @@
 #include "flow_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 double rf_run_log_loss(const RfRun *run) {
@@ -217,7 +218,25 @@ static void watch_smoothed_margin(RfRun *run) {
   run->last_smoothed = value;
 }
 
+/* The state of the run in one line for those who wait; a new part of the run is told at once. */
+static void tell_progress(RfRun *run) {
+  static const char *const parts[] = {"start", "fitting", "to infinity", "scale frozen"};
+  const RfSystem *system = &run->system;
+  double now = rf_clock_seconds();
+  char phase[32], detail[160];
+  if (run->phase.part == run->told_part && now - run->told < 0.1) return;
+  run->told = now, run->told_part = run->phase.part;
+  double shift = run->problem->mean ? log((double)system->n) : 0;
+  snprintf(phase, sizeof phase, "%s%s", run->recording ? "" : "again: ", parts[run->phase.part]);
+  snprintf(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units %lld  events %lld",
+           system->log_t + shift, rf_run_log_loss(run) - shift, system->q_least,
+           (long long)(run->steps_explicit + run->steps_implicit), (long long)system->units,
+           (long long)run->n_events);
+  rf_progress(run->context, phase, -1, detail);
+}
+
 RfStatus rf_trace_step(RfRun *run) {
+  if (run->context->on_progress) tell_progress(run);
   if (run->system.mu != 0 || !run->recording) return RF_OK;
   if (run->since_event == 0) rf_system_fields(&run->system, run->system.y);
   watch_classes(run);
