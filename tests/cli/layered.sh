@@ -48,4 +48,22 @@ expect 1 certify pair.csv leaning.json --json
 grep -q '"layer": 0, "verdict": "not-optimum"' out || complain "leaning: $(grep layers out)"
 expect 0 certify one.csv diagonal.json
 expect 0 certify one.csv diagonal.json --report r.html
+# flow: three linear layers end at the max-margin vector, |theta|^3 * 3^{3/2} margin = its margin; ReLU ones slide and end
+echo '{"activation": "linear", "layers": [{"kind": "dense", "shape": [3, 2]}, {"kind": "dense", "shape": [3, 3]}, {"kind": "dense", "shape": [1, 3]}]}' >deep.json
+expect 0 maxmargin gen:planar --linear --json
+best=$(value margin)
+expect 0 flow gen:planar --weights deep.json --json --report flow.html
+[ "$(value status)" = '"converged"' ] || complain "deep linear flow: $(value status)"
+margin=$(grep -o '"margin": [0-9.e-]*' out | head -1 | sed 's/.*: //')
+awk "BEGIN{r = $margin*3^1.5/$best - 1; exit !(r < 1e-10 && r > -1e-10)}" || complain "deep linear margin $margin, best $best"
+sed 's/linear/relu/' deep.json >relu.json
+expect 0 flow gen:planar --weights relu.json --seed 3
+grep -q converged out || complain "deep ReLU flow: $(cat out)"
+expect 0 flow gen:planar --weights relu.json --until loss=0.1 --json
+[ "$(value status)" = '"stopped"' ] || complain "until: $(value status)"
+for flags in '--freeze second' '--width 3' '--scale limit' '--leak 0.5' '--checkpoint c' '--branches all'; do
+  expect 2 flow gen:planar --weights relu.json $flags
+done
+expect 2 flow gen:orthant,n=5,d=3 --weights relu.json
+expect 2 flow gen:DS-MC3 --weights relu.json
 [ $bad -eq 0 ]
