@@ -184,7 +184,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   *over = false;
   if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
   double log_loss = rf_run_log_loss(run);
-  if (!(log_loss > run->phase.best - 1e-9)) run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
+  if (!(log_loss > run->phase.best - 1e-8)) run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
   double falling = rf_run_dissipation(run, system->y), waited = system->tau - run->phase.tau_event;
   if (!run->problem->freeze_second) waited = fmax(1, waited);
   run->fresh = false;

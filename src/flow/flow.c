@@ -61,6 +61,7 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   RfFlowSettings quiet = *settings;
   quiet.want_checkpoint = NULL;
   quiet.trace = 0;
+  quiet.branches = RF_BRANCHES_FOLLOW; /* the first run met none: rounding at large margins */
   quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
@@ -76,12 +77,14 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   return status;
 }
 
-/* A run that finds no answer, or another one, is asked again at settings nearer to the first. */
+/* A run that finds no answer, or another one, is asked again at settings nearer to the first, and at last at
+ * finer ones. */
 static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
                                const RfFlowProblem *problem, const RfFlowSettings *settings,
                                const RfFlowCheckpoint *from) {
   RfStatus status = other_run(context, error, first, problem, settings, from, 30);
   if (!status && *error > 1e-3) status = other_run(context, error, first, problem, settings, from, 4);
+  if (!status && *error > 1e-3) status = other_run(context, error, first, problem, settings, from, 0.2);
   return status;
 }
 

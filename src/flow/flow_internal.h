@@ -205,7 +205,7 @@ typedef struct RfPhase {
   int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
   rf_index steps;   /* of the part */
   double tau_event; /* fit: tau of the last event */
-  double best;      /* fit: ln L when it was last seen to fall by 1e-9 */
+  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
   rf_index best_at; /* fit: step of that */
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
@@ -343,6 +343,8 @@ double rf_run_small_rho(const RfRun *run);
 /* ---- jump.c: waiting, computed
  * ------------------------------------------------------------------------------------------------- */
 
+/* (w, a) of a unit at joint norm 1, balanced units exactly so. */
+void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
 /* Units so small that they do not influence the margins move alone under constant weights c, exactly. Moves
  * all of them (small[u] != 0) to the first moment at which one of them, growing faster than main_rate, is
  * about to matter; the others are at rest, or grow at main_rate with the scale frozen. escaped: whether there

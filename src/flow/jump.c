@@ -11,9 +11,13 @@
 
 #include "align_internal.h"
 
-static void unit_direction(const RfSystem *system, rf_index u, double *v) {
-  memcpy(v, system->y + u * system->d, (size_t)system->d * sizeof(double));
-  v[system->d] = system->y[system->units * system->d + u];
+/* A balanced unit stays balanced: an imbalance of rounding size would let it pass through zero in the end. */
+void rf_unit_direction(const RfSystem *system, rf_index u, double *v) {
+  rf_index d = system->d;
+  memcpy(v, system->y + u * d, (size_t)d * sizeof(double));
+  v[d] = system->y[system->units * d + u];
+  double norm = rf_la_norm(v, d);
+  if (system->balanced[u] && norm > 0) rf_la_scale(v, fabs(v[d]) / norm, d);
 }
 
 static double *unit_rho(RfSystem *system, rf_index u) {
@@ -97,7 +101,7 @@ static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *
   for (rf_index u = 0; u < system->units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
     if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
-    unit_direction(system, u, v);
+    rf_unit_direction(system, u, v);
     rf_align_neuron_free(&paths[u]);
     if (!status)
       status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
@@ -139,7 +143,7 @@ static RfStatus bring_to(RfRun *run, RfAlignNeuron *paths, const RfAlignData *da
     if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
     if (!status && paths[u].t_state <= end) status = continue_path(run->context, path, &paths[u], end);
     if (status || paths[u].t_state == end) continue;
-    unit_direction(system, u, v);
+    rf_unit_direction(system, u, v);
     rf_align_neuron_free(&paths[u]);
     status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
                                   system->sigma + u * system->n, end);
