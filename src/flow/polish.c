@@ -301,6 +301,32 @@ static void deactivate(Newton *newton, rf_index r) {
           (size_t)newton->N * sizeof(double));
 }
 
+/* Where the multipliers are not unique the flow has its own: those nearest to its weights p, scaled. The term
+ * 1e-6 |lambda - p sum| is next to nothing where they are unique. columns (count of N, in newton->matrix),
+ * the tight samples (newton->active) and a first solution (newton->lambda) are given. */
+static RfStatus own_multipliers(RfContext *context, RfPolish *polish, const RfSystem *system, Newton *newton,
+                                rf_index count) {
+  const double near = 1e-6;
+  rf_index N = newton->N, rows = N + count;
+  double *x = newton->lambda, *columns = newton->matrix, *right = newton->right, sum = 0, off = 0;
+  for (rf_index t = 0; t < count; t++) sum += fmax(0, x[t]);
+  for (rf_index t = count - 1; t >= 0; t--) { /* the columns grow by count entries each */
+    memmove(columns + t * rows, columns + t * N, (size_t)N * sizeof(double));
+    memset(columns + t * rows + N, 0, (size_t)count * sizeof(double));
+    columns[t * rows + N + t] = near;
+    right[N + t] = near * sum * system->p[newton->active[t]];
+  }
+  memcpy(right, newton->gradient, (size_t)N * sizeof(double));
+  RfStatus status = rf_la_nnls(context, x, NULL, NULL, columns, right, rows, count, rows, NULL);
+  if (status) return status == RF_ERR_MEMORY ? status : RF_OK;
+  memcpy(newton->trial, newton->gradient, (size_t)N * sizeof(double));
+  for (rf_index t = 0; t < count; t++) rf_la_axpy(newton->trial, -fmax(0, x[t]), columns + t * rows, N);
+  off = rf_la_max_abs(newton->trial, N);
+  if (!(off <= 1e-9 * fmax(1, rf_la_max_abs(newton->gradient, N)))) return RF_OK;
+  for (rf_index t = 0; t < count; t++) polish->lambda[newton->active[t]] = fmax(0, x[t]);
+  return RF_OK;
+}
+
 /* Multipliers >= 0 on all tight samples by nonnegative least squares: the Newton multipliers may be one of
  * many choices and have a wrong sign where another choice has not. */
 static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const RfSystem *system,
@@ -322,7 +348,7 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   polish->residual = rf_la_max_abs(newton->trial, N);
   double scale = system->problem->freeze_second ? fmax(1, rf_la_max_abs(newton->gradient, N)) : 1;
   polish->ok = polish->residual <= 1e-10 * scale;
-  return RF_OK;
+  return polish->ok ? own_multipliers(context, polish, system, newton, count) : RF_OK;
 }
 
 /* What is wrong with the present solution: an active constraint not met, the most violated of the others

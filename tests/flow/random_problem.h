@@ -100,15 +100,36 @@ static inline void random_problem_print(const RandomProblem *p, rf_index number)
   random_problem_rows("a", p->net.a, 1, p->m);
 }
 
-/* A live neuron that vanishes must not grow faster than the limit under c = lambda y; where only W moves, a
- * neuron is 0 in the limit only when nothing pulls it. */
+/* Are the multipliers of the limit the only ones? Certainly when the subgradients of the tight samples are
+ * independent and none is on a kink. */
+static inline bool random_problem_unique(RfContext *context, const RandomProblem *p,
+                                         const RfFlowLimit *limit) {
+  enum { HEIGHT = RANDOM_NEURONS * (RANDOM_INPUTS + 1) };
+  double A[HEIGHT * RANDOM_SAMPLES], b[HEIGHT] = {0};
+  rf_index width = limit->n_support, d = p->d, rank = 0;
+  for (rf_index s = 0; s < width; s++)
+    for (rf_index k = 0; k < p->m; k++) {
+      const double *x = p->X + limit->support[s] * d, *w = limit->net.W + k * d;
+      double h = rf_la_dot(w, x, d), slope = h > 0 ? 1 : p->flow.leak;
+      bool kink = fabs(h) <= 1e-9 * rf_la_norm(w, d) * rf_la_norm(x, d);
+      if (kink && limit->net.a[k] != 0) return false; /* a free slope */
+      for (rf_index j = 0; j < d; j++) A[(k * (d + 1) + j) * width + s] = limit->net.a[k] * slope * x[j];
+      A[(k * (d + 1) + d) * width + s] = slope * h;
+    }
+  if (width == 0 || rf_la_least_squares(context, A, b, p->m * (d + 1), width, 1e-9, &rank)) return false;
+  return rank == width;
+}
+
+/* A live neuron that vanishes must not grow faster than the limit under c = lambda y (where lambda is
+ * not unique, the flow's own need not be the one told here). */
 static inline void random_problem_escape(RfContext *context, const RandomProblem *p,
                                          const RfFlowResult *result, char *text, size_t size) {
   const RfFlowLimit *limit = &result->limit;
   double c[RANDOM_SAMPLES];
   for (rf_index i = 0; i < p->n; i++) c[i] = limit->lambda[i] * p->y[i];
   RfAlignField field = {.X = p->X, .c = c, .n = p->n, .d = p->d, .leak = p->flow.leak};
-  for (rf_index v = 0; v < limit->n_vanishing && !p->flow.freeze_second; v++) {
+  if (p->flow.freeze_second || !random_problem_unique(context, p, limit)) return;
+  for (rf_index v = 0; v < limit->n_vanishing; v++) {
     rf_index k = limit->vanishing[v];
     const double *w = result->net_end.W + k * p->d;
     double neuron[RANDOM_INPUTS + 1], norm = hypot(rf_la_norm(w, p->d), result->net_end.a[k]);
