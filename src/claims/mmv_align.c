@@ -33,7 +33,8 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   memset(at, 0, sizeof *at);
   RfDataset data = {0};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
-  if (!status) status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed, 1);
+  if (!status)
+    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed + run->settings->first_seed, 1);
   if (!status) status = rf_claim_setting_from(run, &at->setting, spec, 1, &net);
   RfLoss loss = seed % 2 ? RF_LOSS_LOGISTIC2 : RF_LOSS_EXP;
   if (!status) status = rf_mmv_bounds(run->context, &at->bounds, &at->pairs, &at->setting.data, loss);

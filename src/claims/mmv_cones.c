@@ -271,7 +271,8 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
     if (!status) rf_claim_class_sum(sums[0], &data, 1), rf_claim_class_sum(sums[1], &data, -1);
     for (rf_index t = 0; t < rf_claim_repetitions(run, 100) && !status; t++) { /* 1000 neurons: 1e5 draws */
       RfNet net;
-      status = rf_net_init(run->context, &net, RF_INIT_MMV, 1000, data.d, 0, (uint64_t)t, 1);
+      status = rf_net_init(run->context, &net, RF_INIT_MMV, 1000, data.d, 0,
+                           (uint64_t)t + run->settings->first_seed, 1);
       if (status) break;
       status = rf_theory_start_angle(run->context, &zeta2, &net, data.X, data.y, data.n);
       rf_claim_true(run, "zeta2 > 0", !status && zeta2 > 0 && zeta2 <= 1);

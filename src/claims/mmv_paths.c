@@ -182,7 +182,8 @@ static RfStatus arrive(RfClaimRun *run, Arrival *out, const char *spec, rf_index
   double zeta2 = 0;
   RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status) status = rf_mmv_bounds(run->context, &bounds, &pairs, &data, RF_LOSS_EXP);
-  if (!status) status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed, 1);
+  if (!status)
+    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed + run->settings->first_seed, 1);
   if (!status) status = rf_theory_start_angle(run->context, &zeta2, &net, data.X, data.y, data.n);
   if (!status) status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {.X = data.X,

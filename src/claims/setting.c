@@ -47,7 +47,8 @@ RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const ch
   RfNet net = {0};
   memset(setting, 0, sizeof *setting);
   RfStatus status = rf_data_generate(run->context, &data, generator);
-  if (!status) status = rf_net_init(run->context, &net, init, m, data.d, 0, seed, 1);
+  if (!status)
+    status = rf_net_init(run->context, &net, init, m, data.d, 0, seed + run->settings->first_seed, 1);
   if (!status) status = rf_claim_setting_from(run, setting, generator, divide, &net);
   setting->problem.log_scale = log_scale;
   rf_net_free(&net);

@@ -21,7 +21,8 @@ void rf_claim_setting_free(RfClaimSetting *setting);
 /* A generator of `reluflow data list` with its keys ("separated,np=5,nm=5,sep=0.2,seed=3"), every sample
  * divided by `divide` (0: by the largest norm). */
 RfStatus rf_claim_data(RfClaimRun *run, RfDataset *data, const char *generator, double divide);
-/* Data as above; width m, initialiser at size 1 from `seed`, ln eps. Zeroed on failure. */
+/* Data as above; width m, initialiser at size 1 from `seed` (counted from --seed), ln eps. Zeroed on failure.
+ */
 RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const char *generator, double divide,
                               RfInit init, rf_index m, uint64_t seed, double log_scale);
 /* The same with given weights instead of an initialiser (log_scale 0). */
