@@ -225,7 +225,7 @@ RfStatus rf_pl_15(RfClaimRun *run) {
     rf_dataset_free(&data);
   }
   rf_claim_misprint(run, "MP-PL-04", "share of starts with both groups, two neurons on DS-PL2/3", 0.75, NAN,
-                    (double)both_of[0] / (double)N, both_of[0] >= 0.75 * (double)N);
+                    (double)both_of[0] / (double)N, (double)both_of[0] >= 0.75 * (double)N);
   rf_claim_note(run,
                 "the bound promises one group, not both: with two neurons both groups live in %.3f of the "
                 "starts on DS-PL2/3, %.3f on DS-OS(3,3,5,0.2)",
