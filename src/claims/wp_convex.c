@@ -365,7 +365,7 @@ RfStatus rf_wp_06(RfClaimRun *run) {
   for (rf_index k = 0; k < 2 * rf_claim_repetitions(run, 20) && !status; k++) {
     char spec[64];
     RfDataset data;
-    double norms[2], w[2 * RF_WP_MOST_D], lam[RF_WP_MOST], norm;
+    double norms[2], w[2 * RF_WP_MOST_D], lam[RF_WP_MOST], norm = NAN;
     snprintf(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 2 ? "10,10,5,0.05" : "5,5,3,0.2",
              rf_wp_seed(run, k / 2));
     status = rf_data_generate(run->context, &data, spec);

@@ -202,12 +202,11 @@ static RfStatus draw_extreme(RfClaimRun *run, const Extreme *extremes, const RfD
 /* max |lam^T (Xu)_+| for two samples: at X^T D lam of the three masks and on the rays of the hyperplanes. */
 static double plane_norm(const double *X, const double *lam) {
   double best = 0;
-  for (int k = 0; k < 10; k++) {
-    double v[2];
-    if (k < 6)
-      rf_wp_masked(v, X, 2, 2, (uint64_t)(1 + k / 2), lam), rf_la_scale(v, k % 2 ? 1 : -1, 2);
-    else
-      v[0] = (k % 2 ? 1 : -1) * -X[(k - 6) / 2 * 2 + 1], v[1] = (k % 2 ? 1 : -1) * X[(k - 6) / 2 * 2];
+  for (uint64_t k = 0; k < 10; k++) {
+    const double *x = k < 8 ? X : X + 2;
+    double v[] = {-x[1], x[0]}; /* k >= 6 */
+    if (k < 6) rf_wp_masked(v, X, 2, 2, 1 + k / 2, lam);
+    rf_la_scale(v, k % 2 ? 1 : -1, 2);
     double size = rf_la_norm(v, 2);
     if (size > 0) best = fmax(best, fabs(rf_wp_rectified(X, 2, 2, lam, v)) / size);
   }
@@ -272,7 +271,7 @@ static RfStatus polar_regions(RfClaimRun *run, const RfDataset *data, const doub
     }
   rf_claim_close(run, "Figure 2: grid points where the regions differ in the quadrant", (double)apart, 0, 0);
   rf_claim_note(run, "the two regions of Figure 2 differ on %lld of 160000 grid points",
-                (long long)(apart + elsewhere));
+                (long long)apart + (long long)elsewhere);
   for (int i = 0; i < 2; i++)
     rf_claim_close(run, "Figure 2: optimal lam", lam[i], data->y[i] / rf_la_norm(data->X + 2 * i, 2), 1e-7);
   return draw_polar(run, data->X, lam);

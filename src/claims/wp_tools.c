@@ -14,7 +14,7 @@ void rf_wp_masks_free(RfWpMasks *masks) {
 }
 
 RfStatus rf_wp_masks(RfContext *context, RfWpMasks *masks, const double *X, rf_index n, rf_index d) {
-  RfSectors *sectors;
+  RfSectors *sectors = NULL;
   rf_index capacity = 0;
   *masks = (RfWpMasks){0};
   RfStatus status = rf_geometry_sectors_new(context, &sectors, X, n, d, NULL);
@@ -110,7 +110,10 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
   for (int k = 0; k < 2; k++) {
     RfClassMargin margin;
     RfStatus status = rf_margin_class(context, &margin, data->X, data->y, data->n, data->d, k == 0 ? 1 : -1);
-    if (status > 0) status = rf_fail(context, RF_ERR_NUMERIC, "no class vector");
+    if (status > 0) {
+      rf_class_margin_free(&margin);
+      status = rf_fail(context, RF_ERR_NUMERIC, "no class vector");
+    }
     if (status) return status;
     norms[k] = margin.empty ? 0 : margin.norm;
     for (rf_index j = 0; j < data->d && w; j++) w[k * data->d + j] = margin.empty ? 0 : margin.w[j];

@@ -141,7 +141,8 @@ static RfStatus draw_six(RfClaimRun *run, const char *recipe, const char *title,
   rf_svg_label(&svg, 20, 24, RF_ANCHOR_START, 16, RF_COLOUR_INK, title);
   for (int s = 0; s < PANELS; s++)
     for (int part = 0; part < 2; part++) {
-      double left = 75 + 280 * (s % 3), top = 65 + 265 * (2 * (s / 3) + part);
+      int row = 2 * (s / 3) + part;
+      double left = 75 + 280 * (s % 3), top = 65 + 265 * row;
       char label[48];
       RfPlot plot = rf_wp_square(&svg, left, top, 200, part ? 1.3 : 2, part ? "w1/|w|" : "output on sample 1",
                                  part ? "w2/|w|" : "output on sample 2");
@@ -167,7 +168,7 @@ static void judge_spiky(RfClaimRun *run, const Descent *descent, const RfDataset
     if (!sees) {
       ++*dead;
       rf_claim_true(run, "a dead neuron keeps its bits",
-                    memcmp(w0, w, 2 * sizeof *w) == 0 && descent->a[0][j] == descent->a[SNAPSHOTS - 1][j]);
+                    w0[0] == w[0] && w0[1] == w[1] && descent->a[0][j] == descent->a[SNAPSHOTS - 1][j]);
     }
     if (!(G * descent->a[0][j] > 0)) continue;
     ++*aligned;

@@ -33,8 +33,12 @@ static void turn(double *w) {
   w[0] = cos(0.05) * x - sin(0.05) * y, w[1] = sin(0.05) * x + cos(0.05) * y;
 }
 
+typedef struct Watched {
+  const RfFlowSettings *settings;
+} Watched;
+
 static void observe(void *observer, const RfFlowMoment *moment) {
-  const RfFlowSettings *settings = observer;
+  const RfFlowSettings *settings = ((const Watched *)observer)->settings;
   RfFlowMoment seen = *moment;
   double directions[64 * 8];
   if (corruption == TURNED && moment->d >= 2 && moment->m * (moment->d + 1) <= 64 * 8) {
@@ -61,7 +65,8 @@ RfStatus __wrap_rf_flow_run(RfContext *, RfFlowResult *, const RfFlowProblem *, 
 RfStatus __wrap_rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfFlowSettings own = *settings;
-  if (settings->observe) own.observe = observe, own.observer = (void *)(uintptr_t)settings;
+  Watched watched = {settings};
+  if (settings->observe) own.observe = observe, own.observer = &watched;
   if (corruption == EARLY_STOP || (corruption == UNEVEN_STOP && calls++ % 2)) {
     if (own.until == RF_UNTIL_TIME) own.until_value *= 0.3;
     if (own.until == RF_UNTIL_INFINITY) own.until = RF_UNTIL_LOSS, own.until_value = 1e-3;
