@@ -166,7 +166,7 @@ static int region(const double *w) {
 RfStatus rf_mmv_27(RfClaimRun *run) {
   enum { room = 1024 };
   const rf_index marks[] = {0, 9000, 30000};
-  rf_index seeds = rf_claim_repetitions(run, 10), aligned = 0;
+  rf_index seeds = rf_claim_repetitions(run, 20), aligned = 0;
   double least = 1;
   for (rf_index seed = 0; seed < seeds; seed++) {
     Snapshots s;

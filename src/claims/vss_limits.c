@@ -324,7 +324,7 @@ static RfStatus layers_optimal(RfClaimRun *run, RfLayeredNet *net, RfRandom *ran
 RfStatus rf_vss_19(RfClaimRun *run) {
   const rf_index widths[] = {4, 4, 4, 4, 1};
   rf_index arrived = 0, tried = 0;
-  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 10); draw++)
+  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 6); draw++)
     for (int kind = 0; kind < 3; kind++) {
       rf_index depth = 2 + draw % 3, shape[5];
       RfRandom random = rf_claim_random(run, (uint64_t)(draw * 3 + kind));
