@@ -13,7 +13,8 @@ class TqdmProgress:
     """One bar per phase, from half a second on: quick work draws nothing."""
 
     def __init__(self, tqdm: Any):
-        self.tqdm, self.bar, self.phase, self.began = tqdm, None, "", time.monotonic()
+        self.tqdm, self.phase, self.began = tqdm, "", time.monotonic()
+        self.bar: Any = None
 
     def __call__(self, phase: str, fraction: float, detail: str) -> None:
         if time.monotonic() - self.began < 0.5:

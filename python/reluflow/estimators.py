@@ -116,6 +116,9 @@ class HardMarginSVC(_OneVersusRest):
     (array([[1., 1.]]), array([-1.]))
     """
 
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
     def __init__(self, fit_intercept: bool = True, C: float = 1.0):
         self.fit_intercept = fit_intercept
         self.C = C
@@ -150,9 +153,6 @@ class HardMarginSVC(_OneVersusRest):
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return X @ self.coef_.T + self.intercept_
 
-    def __sklearn_tags__(self):
-        return super().__sklearn_tags__()
-
 
 class _TwoLayer(_OneVersusRest):
     """What the two network classifiers share. Networks have no bias; an intercept is a constant column."""
@@ -165,7 +165,7 @@ class _TwoLayer(_OneVersusRest):
         return np.column_stack([network(Z) for network in self.networks_])
 
     def _check(self) -> None:
-        if not isinstance(self.leak, Real) or not 0 <= self.leak <= 1:
+        if not isinstance(self.leak, Real) or not 0 <= float(self.leak) <= 1:
             raise ValueError(f"leak = {self.leak!r}: expected a number from 0 to 1")
 
 

@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "f" and not np.isfinite(value).all():
-            return np.where(np.isfinite(value), value, None).tolist()
+            return np.where(np.isfinite(value), value.astype(object), np.array(None)).tolist()
         return value.tolist()
     return value
 
