@@ -188,7 +188,7 @@ def _sampled_network(Z: np.ndarray, s: np.ndarray, leak: float) -> Network | Non
     from scipy.optimize import linprog
 
     (n, d), rng = Z.shape, np.random.RandomState(0)
-    count = min(max(200, 4 * n), 2_000_000 // n)
+    count = min(max(200, 2 * n), 2_000_000 // n)
     if count < 50:
         return None
     rows = np.array([rng.choice(n, d, replace=n < d) for _ in range(count)])

@@ -11,7 +11,7 @@ import reluflow
 from reluflow import GradientFlowClassifier, HardMarginSVC, MaxMarginReLU
 
 # Short limits: the checks fit random labels again and again.
-ESTIMATORS = [HardMarginSVC(), MaxMarginReLU(time=0.1), GradientFlowClassifier(max_iter=400)]
+ESTIMATORS = [HardMarginSVC(), MaxMarginReLU(time=0.1), GradientFlowClassifier(max_iter=200)]
 
 
 @pytest.mark.filterwarnings("ignore")
