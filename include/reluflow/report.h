@@ -409,9 +409,13 @@ typedef struct RfFlowPaths {
   char axes[2][48]; /* names of the axes for d > 2 */
 } RfFlowPaths;
 
+/* A time for drawing that a reader waits for: the deadline of the context given to rf_flow_paths_new. */
+enum { RF_PICTURE_SECONDS = 10 };
+
 RF_API void rf_flow_paths_free(RfFlowPaths *paths);
 /* Chooses at most `most` neurons and follows them. For d > 2 the plane is spanned by w+ and w- (the class
- * sums where these do not exist). */
+ * sums where these do not exist). RF_INTERRUPTED leaves no paths: count is 0, and rf_html_flow goes without.
+ */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
 

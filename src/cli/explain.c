@@ -49,7 +49,7 @@ static int explain_run(CliRun *run) {
     if (run->wants_page) rf_explanation_page(&run->page, &explanation, run->width);
     if (run->common.report) {
       RfContext context = run->context; /* drawn also after an interruption */
-      context.cancel = NULL, context.deadline = INFINITY;
+      context.cancel = NULL, context.deadline = rf_clock_seconds() + RF_PICTURE_SECONDS;
       RfStatus drawn = rf_explanation_html(&context, &run->html, &explanation);
       if (drawn < 0) status = rf_fail(&run->context, drawn, "%s", context.error);
     }

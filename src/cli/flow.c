@@ -386,6 +386,7 @@ static RfStatus write_pictures(Job *job, const Part *part, const RfFlowPaths *pa
     RfText name = {0};
     bool needs_trace = k == 1 || k == 2;
     if (needs_trace && part->result.n_trace < 2) continue;
+    if (k == 0 && paths->count == 0) continue; /* not followed in the time for pictures */
     if (k == 0)
       rf_svg_flow_neurons(&svg, report, paths);
     else if (k == 1)
@@ -409,13 +410,14 @@ static RfStatus show(Job *job) {
   if (!run->common.report && !run->common.svg) return RF_OK;
   RfContext context = run->context; /* drawn also after an interruption */
   context.cancel = NULL;
-  context.deadline = INFINITY;
+  context.deadline = rf_clock_seconds() + RF_PICTURE_SECONDS;
   if (run->common.report) rf_html_begin(&run->html, "Gradient flow", job->data.name);
   for (rf_index k = 0; k < job->count && !status; k++) {
     Part *part = &job->parts[k];
     RfFlowPaths paths = {0};
     status = rf_flow_paths_new(&context, &paths, &part->problem, &part->result, 60);
     if (status < 0) return rf_fail(&run->context, status, "%s", context.error);
+    status = RF_OK; /* out of time: without that picture */
     if (run->common.report) rf_html_flow(&run->html, &part->report, &paths);
     if (run->common.svg) status = write_pictures(job, part, &paths);
     rf_flow_paths_free(&paths);

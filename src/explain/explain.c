@@ -103,9 +103,11 @@ static RfStatus run_flow(RfContext *context, RfExplanation *e) {
   e->flow_seconds = rf_clock_seconds() - began;
   if (status < 0) return status;
   e->has_flow = true;
-  e->flow_stopped = status == RF_INTERRUPTED && !rf_context_stop(context);
   count_wrong(context, e);
-  return e->flow_stopped ? RF_LIMIT : status;
+  if (status != RF_INTERRUPTED || rf_context_stop(context)) return status;
+  if (e->flow.limit.outcome == RF_FLOW_CONVERGED) return RF_OK; /* only the second run was cut short */
+  e->flow_stopped = true;
+  return RF_LIMIT;
 }
 
 static RfStatus run_optimum(RfContext *context, RfExplanation *e) {

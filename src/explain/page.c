@@ -62,6 +62,9 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
     snprintf(out, size, "Gradient flow converges to margin %.10g; %s %.10g.", e->flow.limit.margin,
              e->has_optimum && e->optimum.status == RF_OPTIMUM_PROVED ? "the best is" : "there is one with",
              1 / (2 * e->certificate.best));
+  else if (e->has_optimum && 2 * e->optimum.objective * e->flow.limit.margin < 1 - 1e-6)
+    snprintf(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
+             e->flow.limit.margin, 1 / (2 * e->optimum.objective));
   else
     snprintf(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
              e->flow.limit.margin);
@@ -163,7 +166,8 @@ static void margins_section(RfText *page, const RfExplanation *e) {
 static RfStatus flow_section(RfContext *context, RfText *page, const RfExplanation *e) {
   RfFlowPaths paths = {0};
   RfFlowReport report = rf_explain_flow_report(e, 0);
-  RfStatus status = rf_flow_paths_new(context, &paths, &e->problem, &e->flow, 60);
+  rf_index most = e->data->n * e->data->d > 1000000 ? 8 : 60; /* a path passes every hyperplane of the data */
+  RfStatus status = rf_flow_paths_new(context, &paths, &e->problem, &e->flow, most);
   if (status < 0) return status;
   rf_html_flow(page, &report, &paths);
   rf_flow_paths_free(&paths);

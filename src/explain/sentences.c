@@ -123,11 +123,16 @@ static void about_flow(RfExplanation *e) {
              e->n_wrong == 1 ? " is" : "s are", exp(e->flow.log_loss_end));
   if (limit->outcome == RF_FLOW_CONVERGED)
     about_convergence(e);
-  else if (e->flow_stopped)
+  else if (e->flow_stopped && isfinite(e->flow.log_loss_end))
     say(e,
         "The flow from %lld neurons (%s start) was stopped after %.0f s, before its limit was known, at loss "
         "%.3g.%s",
         width, init, e->flow_seconds, exp(e->flow.log_loss_end), wrong);
+  else if (e->flow_stopped)
+    say(e,
+        "The flow from %lld neurons (%s start) was stopped after %.0f s, while the neurons were still "
+        "aligning.",
+        width, init, e->flow_seconds);
   else if (limit->outcome == RF_FLOW_NOT_SEPARATED)
     say(e, "From %lld neurons (%s start) the flow never separates the data: %s.%s", width, init, limit->why,
         wrong);
@@ -191,6 +196,11 @@ static void about_optimum(RfExplanation *e) {
     say(e, "So gradient flow finds the best margin there is.");
   else if (e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
     say(e, "So gradient flow stops short: it reaches %.4g%% of the best margin.", 100 * share);
+  else if (share < 1 - 1e-6)
+    say(e,
+        "So gradient flow stops short of wider networks: it reaches between %.4g%% and %.4g%% of the best "
+        "margin.",
+        100 * e->flow.limit.margin / most, 100 * share);
   else if (o->lower > 0)
     say(e, "Gradient flow reaches at least %.4g%% of the best margin.", 100 * e->flow.limit.margin / most);
 }
@@ -202,7 +212,8 @@ static void about_time(RfExplanation *e) {
   for (rf_index k = 0; k < (e->n_parts ? e->n_parts : 1); k++) {
     const RfExplanation *part = &parts[k];
     flow = flow || part->flow_stopped;
-    best = best || (part->has_optimum && part->optimum.status == RF_OPTIMUM_GAP);
+    best = best || (part->has_optimum && (part->optimum.status == RF_OPTIMUM_GAP ||
+                                          part->optimum.status == RF_OPTIMUM_INTERRUPTED));
     judged = judged || (part->has_certificate && part->certificate.interrupted);
   }
   if (!flow && !best && !judged && !e->seen->interrupted) return;

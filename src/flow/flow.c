@@ -137,6 +137,16 @@ static void clear_times(RfFlowResult *result) {
   result->log_t_end = result->log_t_align = result->log_t_fit = NAN;
 }
 
+/* Stopped before the integration began: nothing is known about the end. */
+static void stopped_early(RfFlowResult *result) {
+  RfFlowLimit *limit = &result->limit;
+  limit->outcome = RF_FLOW_INTERRUPTED;
+  snprintf(limit->why, RF_WHY_SIZE, "interrupted while the neurons were aligning");
+  limit->margin = limit->stationarity = limit->complementarity = limit->direction_error = NAN;
+  limit->log_size = result->log_t_align = result->log_t_fit = NAN;
+  result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
+}
+
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfRun run;
@@ -166,6 +176,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
     snprintf(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
              result->limit.direction_error);
   }
+  if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);
   rf_flow_checkpoint_free(&after_fit);
   rf_polish_free(&polish);

@@ -335,8 +335,13 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
     snprintf(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
              limit->why);
   rf_html_verdict(page, limit->outcome == RF_FLOW_CONVERGED ? RF_GOOD : RF_BAD, line);
-  rf_svg_flow_neurons(&svg, report, paths);
-  picture(page, &svg, "Neurons on their way, coloured by where alignment takes them.");
+  if (paths->count > 0) {
+    rf_svg_flow_neurons(&svg, report, paths);
+    picture(page, &svg, "Neurons on their way, coloured by where alignment takes them.");
+  } else {
+    rf_html_paragraph(page,
+                      "The neurons' paths were not drawn: following them takes too long on these data.");
+  }
   if (report->result->n_trace > 1) {
     rf_svg_flow_trace(&svg, report);
     picture(page, &svg, "Loss, norm and stable rank. Dashed: the phases.");

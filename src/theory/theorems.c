@@ -140,7 +140,8 @@ static RfAnswer search_pair(RfContext *context, char *why, size_t size, const Rf
                (long long)i, equal ? "equal" : "different", equal ? "" : "s", product);
       return RF_NO;
     }
-    if (rf_context_stop(context)) return (void)snprintf(why, size, "interrupted"), RF_UNKNOWN;
+    if (rf_context_stop(context))
+      return (void)snprintf(why, size, "which samples was not looked for in the time given"), RF_UNKNOWN;
   }
   return RF_YES;
 }
