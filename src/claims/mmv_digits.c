@@ -419,7 +419,7 @@ RfStatus rf_mmv_31(RfClaimRun *run) {
   for (int k = 0; k < 2 && !status && found; k++) {
     Pair *pair = RF_NEW(Pair, 1);
     if (!pair) return no_memory(run);
-    status = pair_run(run, pair, &found, pairs[k].a, pairs[k].b, 1000, pairs[k].recipe, pairs[k].title);
+    status = pair_run(run, pair, &found, pairs[k].a, pairs[k].b, 600, pairs[k].recipe, pairs[k].title);
     if (!status && found) judge_pair(run, pair, &pairs[k]);
     set_free(&pair->set);
     rf_free(pair);
