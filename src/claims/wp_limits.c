@@ -360,8 +360,8 @@ RfStatus rf_wp_24(RfClaimRun *run) {
   rf_optimum_settings_init(&options);
   RfStatus status = rf_optimum_solve(run->context, &optimum, X, y, 3, 3, &options);
   if (!status) {
-    rf_claim_relative(run, "best margin of the class", 0.5 / optimum.objective, best, 1e-8);
-    rf_claim_at_most(run, "certified gap", optimum.gap, 0, 1e-7);
+    rf_claim_relative(run, "best margin of the class", 0.5 / optimum.objective, best, 1e-7);
+    rf_claim_true(run, "certified gap at most 1e-7", optimum.gap <= 1e-7);
     rf_optimum_free(&optimum);
     status = three_axes(run, &margin, &margins[0], base, signs, 3, -10);
   }
@@ -373,7 +373,7 @@ RfStatus rf_wp_24(RfClaimRun *run) {
   }
   rf_claim_misprint(run, "MP-WP-15", "normalised margin of the limit, K = 3", best, 1. / 6, margin, false);
   if (!status) status = three_axes(run, &best_of_pair, &margins[1], pair, signs, 2, -10);
-  if (!status) rf_claim_relative(run, "two neurons, one for both other classes", best_of_pair, best, 1e-8);
+  if (!status) rf_claim_relative(run, "two neurons, one for both other classes", best_of_pair, best, 1e-7);
   for (rf_index k = 0; k < rf_claim_repetitions(run, 20) && !status; k++) { /* an open set of starts */
     RfRandom random = rf_claim_random(run, (uint64_t)k);
     double moved[9], shift[9];
@@ -385,5 +385,7 @@ RfStatus rf_wp_24(RfClaimRun *run) {
   }
   if (!status) status = draw_margins(run, &margins[0], &margins[1], 1. / 6, best);
   rf_free(margins);
+  rf_claim_note(run, "limit 1/6 from three scales and %lld perturbed starts; the optimum is %.7f",
+                (long long)rf_claim_repetitions(run, 20), best);
   return status;
 }
