@@ -61,6 +61,6 @@ foreach(script ${RF_SHELL_TESTS})
   if(name STREQUAL "install" OR room STREQUAL "python") # a client of an instrumented library would need its runtime
     set(labels "shell;noasan;nocoverage")
   endif()
-  set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT 900 SKIP_RETURN_CODE 77
+  set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT 1800 SKIP_RETURN_CODE 77
     ENVIRONMENT "RELUFLOW=$<TARGET_FILE_DIR:test_core_random>/reluflow;RF_SOURCE=${PROJECT_SOURCE_DIR};RF_BUILD=${PROJECT_BINARY_DIR};RF_SHARED=${RF_SHARED_DIR}")
 endforeach()

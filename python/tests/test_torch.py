@@ -38,6 +38,21 @@ def test_short_and_long_training_have_the_same_limit():
     assert "KKT point" in str(first) and "% of the limit's" in str(first)
 
 
+def test_a_pytorch_network_after_1000_and_100000_steps(source):
+    """Weights that PyTorch trained (data/make_torch_weights.py): both continue to the same limit."""
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    limits = []
+    for steps in (1000, 100000):
+        with np.load(source / "python" / "tests" / "data" / f"torch_{steps}.npz") as stored:
+            limits.append(limit_of({name: stored[name] for name in ("0.weight", "2.weight")}, X, y))
+        print(f"\nPyTorch, {steps} steps\n{limits[-1]}")
+    first, second = limits
+    assert first.flow.limit.status == second.flow.limit.status == "converged"
+    assert first.certificate.global_.verdict == second.certificate.global_.verdict == "optimum"
+    assert abs(first.margin - second.margin) < 1e-10 * first.margin and np.allclose(first.network(X), second.network(X), rtol=1e-6)
+    assert first.margin_now < second.margin_now < second.margin and first.distance > second.distance > 1e-3
+
+
 def test_stored_weights(source):
     path = source / "tests" / "net" / "data" / "trained.safetensors"
     stored = np.load(source / "tests" / "net" / "data" / "trained.npz")

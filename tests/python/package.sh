@@ -3,6 +3,7 @@
 # Needs PyPI (numpy, scikit-learn, pytest, ...); skipped when it cannot be reached.
 set -u
 cd "$RF_SOURCE"
+if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache; fi
 venv=$RF_BUILD/python-venv log=$RF_BUILD/python-install.log
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CMAKE_BUILD_PARALLEL_LEVEL=${RF_JOBS:-2} MPLBACKEND=agg
 [ -x "$venv/bin/pip" ] || python3 -m venv "$venv" || { echo "python3-venv is missing"; exit 77; }

@@ -3,6 +3,7 @@
 # clean virtual environment. Needs PyPI; skipped when it cannot be reached.
 set -u
 cd "$RF_SOURCE"
+if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache; fi
 work=$RF_BUILD/python-sdist; venv=$work/venv
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CMAKE_BUILD_PARALLEL_LEVEL=${RF_JOBS:-2}
 rm -rf "$work"; mkdir -p "$work"
