@@ -44,7 +44,8 @@ struct RfBlocks {
   double *slope;  /* classes x rank */
   double *g;      /* classes x d */
   double *core;   /* by class: [s P x]^T C diag(scale) [s x]; by sample: X X^T */
-  double *planes; /* by sample: 2 units x rank, s g.x and s w.x */
+  double *planes; /* by sample: (2 units + projections) x rank, s g.x, s w.x and s b.x */
+  rf_index projections;
   double *work;
   double *factor; /* order x order */
   int32_t *pivot;
@@ -191,10 +192,17 @@ static void solve_unit(const Block *block, const double *g, const double *w, dou
 /* ---- the core
  * ---------------------------------------------------------------------------------------------- */
 
+static rf_index slide_rank(const RfSystem *system, rf_index k) {
+  return system->dead[k] ? 0 : system->slide[k].rank;
+}
+
 static RfStatus make_room(RfContext *context, RfBlocks *blocks, const RfSystem *system) {
   rf_index d = system->d, classes = system->classes, rank = blocks->rank, units = system->units;
-  rf_index order = blocks->order, wide = classes * d, planes = blocks->by_class ? 0 : 2 * units * rank;
-  rf_index core = blocks->by_class ? 2 * rank * wide + wide + d * d + 2 * wide * d : 2 * units * rank + rank;
+  rf_index order = blocks->order, wide = classes * d, planes = 0;
+  blocks->projections = 0;
+  for (rf_index k = 0; k < units; k++) blocks->projections += slide_rank(system, k);
+  if (!blocks->by_class) planes = (2 * units + blocks->projections) * rank;
+  rf_index core = blocks->by_class ? 2 * rank * wide + wide + d * d + 2 * wide * d : planes + rank;
   rf_index solving = 2 * wide + d + 2 + rank + classes * rank;
   rf_index need =
       rank * (d + 3) + classes * (rank + d) + 2 * order * order + planes + (core > solving ? core : solving);
@@ -256,7 +264,7 @@ static void prepare_class_core(RfBlocks *blocks, const RfSystem *system) {
   rf_la_product_tn(blocks->core, Y, R, wide, wide, rank);
 }
 
-/* s g.x and s w.x of every unit. */
+/* s g.x and s w.x of every unit, and s b.x for the basis of what it slides on. */
 static void prepare_sample_core(RfBlocks *blocks, const RfSystem *system) {
   rf_index d = system->d, rank = blocks->rank, units = system->units;
   double *with_g = blocks->planes, *with_w = with_g + units * rank, *H = blocks->work;
@@ -268,6 +276,14 @@ static void prepare_sample_core(RfBlocks *blocks, const RfSystem *system) {
     for (rf_index r = 0; r < rank; r++) {
       with_g[k * rank + r] = slope[r] * h[r];
       with_w[k * rank + r] *= slope[r];
+    }
+  }
+  double *with_b = with_w + units * rank;
+  for (rf_index k = 0; k < units; k++) {
+    const double *slope = blocks->slope + system->class_of[k] * rank;
+    for (rf_index v = 0; v < slide_rank(system, k); v++, with_b += rank) {
+      rf_la_apply(with_b, blocks->X, system->slide[k].basis + v * d, rank, d, d);
+      for (rf_index r = 0; r < rank; r++) with_b[r] *= slope[r];
     }
   }
 }
@@ -323,25 +339,11 @@ static bool factor_by_class(RfBlocks *blocks, const RfSystem *system) {
   return rf_la_lu(T, blocks->pivot, wide);
 }
 
-/* A unit that slides sees projected samples: T -= sigma (s x.b)(s x.b)^T for every b of its basis. */
-static void take_projections(const RfBlocks *blocks, const RfSystem *system, double *T, double *h) {
-  rf_index d = system->d, rank = blocks->rank;
-  for (rf_index k = 0; k < system->units; k++) {
-    const RfSlide *slide = &system->slide[k];
-    const double *slope = blocks->slope + system->class_of[k] * rank;
-    for (rf_index v = 0; v < slide->rank && !system->dead[k]; v++) {
-      rf_la_apply(h, blocks->X, slide->basis + v * d, rank, d, d);
-      for (rf_index r = 0; r < rank; r++) h[r] *= slope[r];
-      for (rf_index r = 0; r < rank; r++)
-        if (h[r] != 0) rf_la_axpy(T + r * rank, -blocks->block[k].sigma * h[r], h, rank);
-    }
-  }
-}
-
 /* 1 - C diag(scale) [(S^T sigma S) o X X^T + sum_k (s g.x, s w.x) Omega (s g.x, s w.x)^T - projections]. */
 static bool factor_by_sample(RfBlocks *blocks, const RfSystem *system) {
   rf_index rank = blocks->rank, units = system->units;
-  double *T = blocks->factor, *one = blocks->work, *two = one + units * rank, *mean = two + units * rank;
+  double *T = blocks->factor, *one = blocks->work, *two = one + units * rank;
+  double *mean = two + (units + blocks->projections) * rank;
   const double *with_g = blocks->planes, *with_w = with_g + units * rank;
   for (rf_index k = 0; k < units; k++) {
     const double *slope = blocks->slope + system->class_of[k] * rank;
@@ -359,8 +361,12 @@ static bool factor_by_sample(RfBlocks *blocks, const RfSystem *system) {
       two[i] = omega[2] * with_g[i] + omega[3] * with_w[i];
     }
   }
-  rf_la_add_product_tn(T, blocks->planes, one, rank, rank, 2 * units);
-  take_projections(blocks, system, T, one);
+  double *row = two + units * rank;
+  const double *with_b = with_w + units * rank;
+  for (rf_index k = 0; k < units; k++) /* a unit that slides sees projected samples */
+    for (rf_index v = 0; v < slide_rank(system, k); v++, row += rank, with_b += rank)
+      for (rf_index r = 0; r < rank; r++) row[r] = -blocks->block[k].sigma * with_b[r];
+  rf_la_add_product_tn(T, blocks->planes, one, rank, rank, 2 * units + blocks->projections);
   weigh(blocks, T, mean, rank);
   for (rf_index i = 0; i < rank * rank; i++) T[i] = -T[i];
   for (rf_index r = 0; r < rank; r++) T[r * rank + r] += 1;

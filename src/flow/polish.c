@@ -156,6 +156,8 @@ typedef struct Newton {
   double *rows;       /* r rows of N */
   double *z, *lambda; /* N, r */
   double *matrix, *right, *gradient, *trial;
+  double *copy;   /* of matrix, for its factors */
+  int32_t *pivot; /* N + most */
   double *row;
   uint8_t *is_active; /* n */
 } Newton;
@@ -164,6 +166,8 @@ static void newton_free(Newton *newton) {
   rf_free(newton->active);
   rf_free(newton->rows);
   rf_free(newton->matrix);
+  rf_free(newton->copy);
+  rf_free(newton->pivot);
   rf_free(newton->is_active);
 }
 
@@ -175,7 +179,10 @@ static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_in
   newton->is_active = RF_NEW(uint8_t, n);
   newton->rows = RF_NEW(double, most *N + 4 * N + 2 * n);
   newton->matrix = RF_NEW(double, (N + most) * (N + most) + (N + most));
-  if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix) {
+  newton->copy = RF_NEW(double, (N + most) * (N + most));
+  newton->pivot = RF_NEW(int32_t, N + most);
+  if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix || !newton->copy ||
+      !newton->pivot) {
     newton_free(newton);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
   }
@@ -227,6 +234,23 @@ static double infeasibility(const Newton *newton) {
   return worst;
 }
 
+/* By LU factors where the pivots say that the matrix is far from singular, by least squares otherwise: a
+ * solution that is not unique is the one of minimum norm. */
+static RfStatus newton_solve(RfContext *context, Newton *newton, rf_index total) {
+  double least = INFINITY, most = 0;
+  if (rf_context_stop(context)) return RF_INTERRUPTED;
+  memcpy(newton->copy, newton->matrix, (size_t)(total * total) * sizeof(double));
+  bool regular = total > 40 && rf_la_lu(newton->copy, newton->pivot, total);
+  for (rf_index j = 0; j < total && regular; j++) {
+    least = fmin(least, fabs(newton->copy[j * total + j]));
+    most = fmax(most, fabs(newton->copy[j * total + j]));
+  }
+  if (!regular || !(least > 1e-9 * most))
+    return rf_la_least_squares(context, newton->matrix, newton->right, total, total, 1e-13, NULL);
+  rf_la_lu_solve(newton->copy, newton->pivot, newton->right, total);
+  return RF_OK;
+}
+
 /* [H -A^T; A 0] (dz, dlambda) = -(gradient - A^T lambda, A z - 1), least squares. */
 static RfStatus newton_step(RfContext *context, const RfPolish *polish, const RfSystem *system,
                             Newton *newton, double *size) {
@@ -246,7 +270,7 @@ static RfStatus newton_step(RfContext *context, const RfPolish *polish, const Rf
     }
     newton->right[N + k] = 1 - rf_la_dot(row, newton->z, N);
   }
-  RfStatus status = rf_la_least_squares(context, newton->matrix, newton->right, total, total, 1e-13, NULL);
+  RfStatus status = newton_solve(context, newton, total);
   if (status) return status;
   double factor = 1;
   for (rf_index g = 0; g < polish->n_groups && !system->problem->freeze_second; g++) {
@@ -280,6 +304,7 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     scale = fmax(1, rf_la_max_abs(newton->z, newton->N));
     if (size <= 1e-15 * scale) break;
     if (round > 8 && size <= 1e-13 * scale) break;
+    if (round > 14 && size > 1e-2 * scale) break; /* a group vanishes, or the equations contradict each other */
   }
   if (!status && !objective(polish, system, newton, NULL, 0)) memset(newton->gradient, 0, sizeof(double));
   return status;
