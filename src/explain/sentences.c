@@ -124,10 +124,8 @@ static void about_flow(RfExplanation *e) {
   if (limit->outcome == RF_FLOW_CONVERGED)
     about_convergence(e);
   else if (e->flow_stopped && isfinite(e->flow.log_loss_end))
-    say(e,
-        "The flow from %lld neurons (%s start) was stopped after %.0f s, before its limit was known, at loss "
-        "%.3g.%s",
-        width, init, e->flow_seconds, exp(e->flow.log_loss_end), wrong);
+    say(e, "The flow from %lld neurons (%s start) was stopped after %.0f s, before its limit was known.%s",
+        width, init, e->flow_seconds, wrong);
   else if (e->flow_stopped)
     say(e,
         "The flow from %lld neurons (%s start) was stopped after %.0f s, while the neurons were still "
@@ -207,22 +205,23 @@ static void about_optimum(RfExplanation *e) {
 
 /* Names what was cut short, of all parts. */
 static void about_time(RfExplanation *e) {
-  bool flow = e->flow_stopped, best = false, judged = false;
+  bool flow = e->flow_stopped, best = false, open = false, judged = false;
   const RfExplanation *parts = e->n_parts ? e->parts : e;
   for (rf_index k = 0; k < (e->n_parts ? e->n_parts : 1); k++) {
     const RfExplanation *part = &parts[k];
     flow = flow || part->flow_stopped;
-    best = best || (part->has_optimum && (part->optimum.status == RF_OPTIMUM_GAP ||
-                                          part->optimum.status == RF_OPTIMUM_INTERRUPTED));
+    best = best || (part->has_optimum && part->optimum.status == RF_OPTIMUM_INTERRUPTED);
+    open = open || (part->has_optimum && part->optimum.status == RF_OPTIMUM_GAP);
     judged = judged || (part->has_certificate && part->certificate.interrupted);
   }
-  if (!flow && !best && !judged && !e->seen->interrupted) return;
+  if (!flow && !best && !open && !judged && !e->seen->interrupted) return;
   char text[RF_EXPLAIN_SENTENCE] = "";
   if (e->seen->interrupted) add(text, sizeof text, "; what the data decide");
   if (flow) add(text, sizeof text, "; the flow (--flow-time)");
   if (best) add(text, sizeof text, "; the proof of the best margin (--best-time)");
+  if (open && !best) add(text, sizeof text, "; the proof of the best margin, which the solver left open");
   if (judged) add(text, sizeof text, "; the certificate of the limit");
-  say(e, "Not finished in the time given: %s.", text + 2);
+  say(e, "Not finished: %s.", text + 2);
 }
 
 void rf_explain_sentences(RfExplanation *e) {
