@@ -152,6 +152,7 @@ typedef struct RfAlignNeuron {
   double G;                 /* final growth rate |g|, 0 when dead or stuck */
   double log_amplitude;     /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
   rf_index *crossed;        /* the samples of all crossings, one after the other */
+  int8_t *crossed_kinds;    /* and their kinds */
   bool branched;            /* met a point with several continuations (followed the first) */
   double t_branch;          /* time of the first such point, NaN without one */
   rf_index n_options;       /* continuations at that point, 0 without one */

@@ -13,6 +13,7 @@ void rf_align_neuron_free(RfAlignNeuron *neuron) {
   rf_free(neuron->sector);
   rf_free(neuron->crossings);
   rf_free(neuron->crossed);
+  rf_free(neuron->crossed_kinds);
   rf_free(neuron->options);
   rf_free(neuron->branch_direction);
   rf_free(neuron->direction);

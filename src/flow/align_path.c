@@ -42,14 +42,32 @@ static RfStatus note_crossing(RfContext *context, RfAlignPath *path, RfAlignNeur
     rf_index room = 2 * (path->n_crossed + path->n_hits) + 8;
     rf_index *crossed = rf_resize(out->crossed, room, sizeof *crossed);
     if (!crossed) return rf_fail(context, RF_ERR_MEMORY, "out of memory for crossings");
-    out->crossed = crossed, path->room_crossed = room;
+    out->crossed = crossed;
+    int8_t *kinds = rf_resize(out->crossed_kinds, room, sizeof *kinds);
+    if (!kinds) return rf_fail(context, RF_ERR_MEMORY, "out of memory for crossings");
+    out->crossed_kinds = kinds, path->room_crossed = room;
   }
   memcpy(out->crossed + path->n_crossed, path->hits, (size_t)path->n_hits * sizeof(rf_index));
+  for (rf_index j = 0; j < path->n_hits; j++) /* whether it slides: kinds are told after the turn */
+    out->crossed_kinds[path->n_crossed + j] = path->side[path->hits[j]] == 0;
   path->n_crossed += path->n_hits;
   out->crossings[out->n_crossings++] =
       (RfCrossing){.t = path->t, .n_samples = path->n_hits, .sliding = path->n_on};
   out->t_last = path->t;
   return RF_OK;
+}
+
+/* What became of the hyperplanes of the last crossing. */
+static void tell_kinds(const RfAlignPath *path, RfAlignNeuron *out) {
+  bool dead = path->data->field->leak == 0 && path->n_active == 0;
+  const RfCrossing *last = &out->crossings[out->n_crossings - 1];
+  for (rf_index j = path->n_crossed - last->n_samples; j < path->n_crossed; j++) {
+    bool slid = out->crossed_kinds[j] != 0, slides = path->side[out->crossed[j]] == 0;
+    out->crossed_kinds[j] = dead     ? RF_EVENT_DIE
+                            : slides ? RF_EVENT_SLIDE
+                            : slid   ? RF_EVENT_RELEASE
+                                     : RF_EVENT_CROSS;
+  }
 }
 
 /* ---- the end of a path
@@ -93,6 +111,7 @@ static RfStatus write_state(RfContext *context, const RfAlignPath *path, RfAlign
   rf_index first = 0;
   for (rf_index k = 0; k < out->n_crossings; k++) {
     out->crossings[k].samples = out->crossed + first;
+    out->crossings[k].kinds = out->crossed_kinds + first;
     first += out->crossings[k].n_samples;
   }
   return RF_OK;
@@ -258,6 +277,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   } else {
     status = note_crossing(context, path, out);
     if (!status) status = rf_align_pass_hits(context, path, out);
+    if (!status) tell_kinds(path, out);
   }
   rf_align_rescale(path);
   return status;

@@ -64,8 +64,7 @@ static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t 
     for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) {
       const RfCrossing *crossing = &paths[u].crossings[c];
       for (rf_index s = 0; s < crossing->n_samples; s++)
-        list[at++] = (JumpEvent){crossing->t, u, crossing->samples[s],
-                                 crossing->kinds ? (RfEventKind)crossing->kinds[s] : RF_EVENT_CROSS};
+        list[at++] = (JumpEvent){crossing->t, u, crossing->samples[s], (RfEventKind)crossing->kinds[s]};
     }
   qsort(list, (size_t)count, sizeof *list, by_clock);
   double before = system->log_t;

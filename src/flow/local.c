@@ -182,7 +182,7 @@ static RfStatus note(RfRun *run, Local *local, const RfAlignNeuron *path, rf_ind
         local->events = more;
         local->room = grown;
       }
-      RfEventKind kind = path->crossings[c].kinds ? (RfEventKind)path->crossings[c].kinds[s] : RF_EVENT_CROSS;
+      RfEventKind kind = (RfEventKind)path->crossings[c].kinds[s];
       local->events[local->n_events++] =
           (LocalEvent){from + path->crossings[c].t * per_clock, unit, path->crossings[c].samples[s], kind};
     }

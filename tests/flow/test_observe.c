@@ -1,6 +1,7 @@
 /* Those who watch a flow see the flow: velocities are differences of states, margins and losses are those of
  * the network, and watching changes neither the limit nor the times of events. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reluflow/data.h"
@@ -114,7 +115,53 @@ static void data_of_other_size(void **state) {
   film_flow(log(1e-4), 0x1p-20);
 }
 
+static void ignore(void *observer, const RfFlowMoment *moment) { (void)observer, (void)moment; }
+
+/* From a tiny start crossings come from the closed form, watched ones from the integrator: the same events of
+ * the same kinds, slides and deaths among them. */
+static void kinds_agree(void **state) {
+  (void)state;
+  RfContext context;
+  rf_index seen[5] = {0};
+  rf_context_init(&context);
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    char name[60];
+    RfDataset data;
+    RfNet net;
+    RfFlowStart start;
+    RfFlowSettings settings;
+    RfFlowResult plain, watched;
+    snprintf(name, sizeof name, "gaussian,n=7,d=2,seed=%d", (int)seed);
+    assert_ok(&context, rf_data_generate(&context, &data, name));
+    assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, m, data.d, 0, seed, 1));
+    assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
+    RfFlowProblem problem = {
+        .X = data.X, .y = data.y, .n = data.n, .d = data.d, .start = &start, .log_scale = -40};
+    rf_flow_settings_init(&settings);
+    settings.branches = RF_BRANCHES_FOLLOW, settings.check_direction = false;
+    assert_true(rf_flow_run(&context, &plain, &problem, &settings) >= 0);
+    settings.observe = ignore;
+    assert_true(rf_flow_run(&context, &watched, &problem, &settings) >= 0);
+    rf_index early = 0; /* events while the weights are tiny */
+    while (early < plain.n_events && plain.events[early].q_min > -1e-6 && plain.events[early].q_min < 1e-6)
+      early++;
+    assert_true(early <= watched.n_events);
+    for (rf_index j = 0; j < early; j++) {
+      assert_int_equal(watched.events[j].neuron, plain.events[j].neuron);
+      assert_int_equal(watched.events[j].sample, plain.events[j].sample);
+      assert_int_equal(watched.events[j].kind, plain.events[j].kind);
+      seen[plain.events[j].kind]++;
+    }
+    rf_flow_result_free(&plain), rf_flow_result_free(&watched);
+    rf_flow_start_free(&start);
+    rf_net_free(&net);
+    rf_dataset_free(&data);
+  }
+  assert_true(seen[RF_EVENT_CROSS] > 0 && seen[RF_EVENT_SLIDE] > 0 && seen[RF_EVENT_DIE] > 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(observed_states), cmocka_unit_test(data_of_other_size)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(observed_states), cmocka_unit_test(data_of_other_size),
+                                     cmocka_unit_test(kinds_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
