@@ -39,9 +39,8 @@ RfStatus rf_vss_draw_ratio(RfClaimRun *run) {
   rf_plot_axes(&plot);
   rf_plot_line(&plot, s, formula, count, (RfPen){.colour = RF_COLOUR_ORANGE, .width = 2.4});
   rf_plot_marks(&plot, s, ratio, count, RF_MARK_DISC, RF_COLOUR_BLUE);
-  const RfLegendEntry entries[] = {
-      {"computed", RF_COLOUR_BLUE, RF_MARK_DISC},
-      {"predicted: (1+s²)^{1/4} / (2s)^{1/2}, at least 1", RF_COLOUR_ORANGE, -1}};
+  const RfLegendEntry entries[] = {{"computed", RF_COLOUR_BLUE, RF_MARK_DISC},
+                                   {"predicted, (1+s²)^¼ / (2s)^½, at least 1", RF_COLOUR_ORANGE, -1}};
   rf_svg_legend(&svg, 76, 350, 450, entries, 2);
   rf_svg_end(&svg);
   return rf_claim_picture(run, &svg, "E-VS-3.svg");

@@ -85,7 +85,8 @@ double rf_plot_y(const RfPlot *plot, double y) {
 
 static void tick_label(char *out, size_t size, double value) {
   double power = log10(fabs(value));
-  if (value > 0 && value < 1e-3 && fabs(power - round(power)) < 1e-9) { /* 0.0001 would be wide */
+  if (value > 0 && (value < 1e-3 || value > 9e4) &&
+      fabs(power - round(power)) < 1e-9) { /* 0.0001 and 100000 would be wide */
     snprintf(out, size, "1e%.0f", power);
     return;
   }
