@@ -25,6 +25,12 @@ mv index.html figures.html
 "$RELUFLOW" maxmargin gen:DS-WP1 --report maxmargin.html >/dev/null
 "$RELUFLOW" train gen:orthant,n=20,d=3 --width 4 --steps 20 --report train.html >/dev/null
 
+for picture in figures/*.svg; do # the pictures themselves, in a box that scrolls
+  name=figure-$(basename "$picture" .svg).html
+  { echo '<!DOCTYPE html><html><head></head><body><p>A</p><p>picture</p><p>alone</p><div style="overflow-x:auto">'
+    cat "$picture"; echo '</div></body></html>'; } >"$name"
+done
+
 pages=
 for page in *.html; do
   pages="$pages${pages:+ }$page"
