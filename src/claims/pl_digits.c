@@ -12,8 +12,8 @@
 #include "reluflow/la.h"
 #include "reluflow/train.h"
 
-/* Three of the paper's fifty epochs: the loss is below 3e-3 then, and after eight the numbers are the same to
- * two digits. */
+/* Three of the paper's fifty epochs: the loss is below 3e-3 then, and after eight the share of PL-21 is the
+ * same to two digits. */
 enum {
   epochs = 3,
   batch = 128,
@@ -168,7 +168,7 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
   rf_claim_at_least(run, "gap between within and across: layer 7 against the input", gaps[7], gaps[0], 0);
   say(run, t);
   rf_claim_note(run,
-                "layer 7: %.4f of the pairs obey (1), the paper's network has biases and this one none; gaps "
+                "layer 7: %.4f of the pairs obey (1), the paper mentions biases, this network has none; gaps "
                 "in spreads, input to layer 7: %.2f %.2f %.2f %.2f "
                 "%.2f %.2f %.2f %.2f",
                 obeying, gaps[0], gaps[1], gaps[2], gaps[3], gaps[4], gaps[5], gaps[6], gaps[7]);
