@@ -133,7 +133,7 @@ RfStatus rf_llwa_09(RfClaimRun *run) {
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     RfLlwaSet other = {.X = data.X, .y = data.y, .n = data.n, .d = data.d, .leak = 0.1};
-    status = judge_energy(run, &total, &other, (uint64_t)(1000 + seed));
+    status = judge_energy(run, &total, &other, 1000 + (uint64_t)seed);
     rf_dataset_free(&data);
   }
   rf_claim_at_least(run, "neurons on a hyperplane were met", (double)total.sliding, 1, 0);

@@ -131,7 +131,8 @@ static RfStatus picture_one(RfClaimRun *run, const Scene *scene, const RfLlwaSet
   for (int k = 0; k < 2; k++) sample_plane(grid[k], nets[k], scene, 1);
   for (int k = 0; k < cells * cells; k++) {
     grid[2][k] = scene->low[0] + (scene->high[0] - scene->low[0]) * (k % cells) / (cells - 1);
-    grid[3][k] = scene->high[1] - (scene->high[1] - scene->low[1]) * (k / cells) / (cells - 1);
+    int row = k / cells;
+    grid[3][k] = scene->high[1] - (scene->high[1] - scene->low[1]) * row / (cells - 1);
   }
   snprintf(title, sizeof title, "LLWA %s: two classifiers and their normalised margins", scene->figure);
   rf_svg_begin(&svg, 830, scene->wide ? 850 : 470, title,

@@ -118,7 +118,7 @@ RfStatus rf_llwa_05(RfClaimRun *run) {
   for (int s = 0; s < 3 && !status; s++)
     for (int l = 0; l < 7 && !status; l++) {
       RfLlwaSet set;
-      RfRandom random = rf_claim_random(run, (uint64_t)(10 * s + l));
+      RfRandom random = rf_claim_random(run, 10 * (uint64_t)s + (uint64_t)l);
       status = rf_llwa_load(run, &set, specs[s], leaks[l], 1);
       if (status) break;
       double worst = 0;

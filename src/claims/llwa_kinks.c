@@ -88,8 +88,10 @@ static void kink_panel(RfSvg *svg, RfText *series, int place) {
   RfPlot plot = {.svg = svg, .left = 70 + 360 * place, .top = 90, .width = 280, .height = 280};
   plot.x = (RfAxis){.low = -1, .high = 1, .label = "x"},
   plot.y = (RfAxis){.low = -1, .high = 1, .label = "y"};
-  for (int k = 0; k < cells * cells; k++)
-    values[k] = kink_value(kink, -1 + 2.0 * (k % cells) / (cells - 1), 1 - 2.0 * (k / cells) / (cells - 1));
+  for (int k = 0; k < cells * cells; k++) {
+    int column = k % cells, row = k / cells;
+    values[k] = kink_value(kink, -1 + 2.0 * column / (cells - 1), 1 - 2.0 * row / (cells - 1));
+  }
   largest = rf_la_max_abs(values, cells * cells);
   rf_plot_axes(&plot);
   for (int level = -9; level <= 9; level++)

@@ -237,8 +237,8 @@ RfStatus rf_llwa_21(RfClaimRun *run) {
         found[which] += here[which];
       }
       if (!status)
-        status = limits_of_two(run, &set, rf_claim_repetitions(run, 34), (uint64_t)(1000 * (3 * s + l)), met,
-                               &worst);
+        status = limits_of_two(run, &set, rf_claim_repetitions(run, 34),
+                               1000 * (3 * (uint64_t)s + (uint64_t)l), met, &worst);
       rf_llwa_free(&set);
     }
   rf_claim_note(run, "%lld pairs of cells; limits: %lld at the pair, %lld and %lld at one neuron, to %.1e",
@@ -366,7 +366,8 @@ static RfStatus near_maximiser(RfClaimRun *run, const RfLlwaSet *set, const RfNe
         RfNet start = at(&one, point->m, set), noise = at(&two, point->m, set);
         RfFlowResult flow;
         bool converged;
-        RfRandom random = rf_claim_random(run, (uint64_t)(10000 * which + 1000 * s + 100 * e + draw));
+        RfRandom random = rf_claim_random(run, 10000 * (uint64_t)which + 1000 * (uint64_t)s +
+                                                   100 * (uint64_t)e + (uint64_t)draw);
         rf_llwa_gaussian(&noise, &random, 1);
         double size = errors[e] / sqrt(rf_net_norm2(&noise));
         rf_llwa_copy(&start, point, 1);

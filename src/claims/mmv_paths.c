@@ -155,7 +155,7 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
   rf_claim_relative(run, "(28) with denominator 4 gives twice (29)", four, 2, 1e-12);
   rf_claim_misprint(run, "MP-MMV-05", "max|f| by Lemma 3 over the bound (29)", four, eight, 1, four <= 1);
   rf_claim_misprint(run, "MP-MMV-06", "n = 2: 4 ln n, 2 H_n + 1/2, and the maximal path", 4 * log(2),
-                    (2 * (double)harmonic(2) + unit / 2) / unit, (double)maximal(1, 1) / unit, false);
+                    2 * (double)harmonic(2) / unit + 0.5, (double)maximal(1, 1) / unit, false);
   rf_claim_misprint(run, "MP-MMV-07", "steps of the maximal path (n+ = n- = 5) that the definition allows",
                     allowed_steps(false), allowed_steps(true), 10, allowed_steps(false) == 10);
   rf_claim_note(

@@ -286,7 +286,7 @@ static void watch_extremal(void *observer, const RfFlowMoment *moment) {
       const double *x = data->X + i * d, *direction = moment->directions + k * (d + 1);
       double a = direction[d], size = rf_la_norm(x, d), input = rf_la_dot(direction, x, d) / size;
       double speed = (a > 0 ? 1 : -1) * rf_la_dot(moment->fields + k * d, x, d) / size;
-      int side = watch->sides[k][i]; /* the extremal sector it began in */
+      int8_t side = watch->sides[k][i]; /* the extremal sector it began in */
       if (side == 0) {
         rf_claim_at_most(watch->run, "zero entries stay zero", fabs(input), 0, 1e-12);
         rf_claim_at_most(watch->run, "and do not move", fabs(speed), 0, 1e-12);

@@ -269,7 +269,7 @@ static RfStatus log_events(RfRun *run, Local *local) {
   double terms[RF_DENSE_TERMS], before = system->log_t;
   RfStatus status = RF_OK;
   for (int r = 0; r < RF_DENSE_TERMS; r++) terms[r] = run->explicit_method.dense[r][last];
-  qsort(local->events, (size_t)local->n_events, sizeof *local->events, by_time);
+  if (local->n_events > 0) qsort(local->events, (size_t)local->n_events, sizeof *local->events, by_time);
   for (rf_index e = 0; e < local->n_events && !status; e++) {
     const LocalEvent *event = &local->events[e];
     double elapsed = rf_dense_value(terms, event->at);

@@ -304,7 +304,8 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     scale = fmax(1, rf_la_max_abs(newton->z, newton->N));
     if (size <= 1e-15 * scale) break;
     if (round > 8 && size <= 1e-13 * scale) break;
-    if (round > 14 && size > 1e-2 * scale) break; /* a group vanishes, or the equations contradict each other */
+    if (round > 14 && size > 1e-2 * scale)
+      break; /* a group vanishes, or the equations contradict each other */
   }
   if (!status && !objective(polish, system, newton, NULL, 0)) memset(newton->gradient, 0, sizeof(double));
   return status;

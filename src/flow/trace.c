@@ -230,7 +230,7 @@ static void tell_progress(RfRun *run) {
   snprintf(phase, sizeof phase, "%s%s", run->recording ? "" : "again: ", parts[run->phase.part]);
   snprintf(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units %lld  events %lld",
            system->log_t + shift, rf_run_log_loss(run) - shift, system->q_least,
-           (long long)(run->steps_explicit + run->steps_implicit), (long long)system->units,
+           (long long)run->steps_explicit + (long long)run->steps_implicit, (long long)system->units,
            (long long)run->n_events);
   rf_progress(run->context, phase, -1, detail);
 }
@@ -257,7 +257,8 @@ void rf_trace_energy(RfRun *run, double h) {
   before = rf_run_log_loss(run);
   rf_explicit_dense(&run->explicit_method, system, h);
   for (int j = 0; j < 10; j++) {
-    rf_explicit_at(&run->explicit_method, y, 0.5 * (node[j % 5] + j / 5), rf_system_size(system));
+    double from = j < 5 ? 0 : 0.5; /* half of the step */
+    rf_explicit_at(&run->explicit_method, y, from + 0.5 * node[j % 5], rf_system_size(system));
     spent += 0.5 * h * weight[j % 5] * rf_run_dissipation(run, y);
   }
   rf_system_fields(system, run->explicit_method.end);

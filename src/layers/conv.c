@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-/* clang-format off: the order matters */
+/* clang-format off: the order matters; NOLINTBEGIN(readability-duplicate-include): a body for each width */
 #define KERNEL RfConvKernel_double
 #include "vector_512_double.h"
 #include "conv_body.h"
@@ -22,6 +22,7 @@
 #include "vector_256_float.h"
 #include "conv_body.h"
 #include "vector_end.h"
+/* NOLINTEND(readability-duplicate-include) */
 /* clang-format on */
 
 const RfConvKernel_double *rf_conv_kernel_double(void) {

@@ -20,6 +20,7 @@ typedef struct RfConvPixels {
   rf_index rows, cols, padded, line, step;
 } RfConvPixels;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and names */
 #define RF_CONV_KERNEL(REAL, NAME)                                                                           \
   typedef struct NAME {                                                                                      \
     rf_index pixels, lanes, taps; /* of a tile */                                                            \
@@ -32,6 +33,7 @@ typedef struct RfConvPixels {
 RF_CONV_KERNEL(double, RfConvKernel_double)
 RF_CONV_KERNEL(float, RfConvKernel_float)
 #undef RF_CONV_KERNEL
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The kernel of this processor; NULL where there is none. */
 const RfConvKernel_double *rf_conv_kernel_double(void);

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-/* clang-format off: the order matters */
+/* clang-format off: the order matters; NOLINTBEGIN(readability-duplicate-include): a body for each width */
 #include "vector_512_double.h"
 #include "fused_body.h"
 #include "vector_end.h"
@@ -19,6 +19,7 @@
 #include "vector_256_float.h"
 #include "fused_body.h"
 #include "vector_end.h"
+/* NOLINTEND(readability-duplicate-include) */
 /* clang-format on */
 
 const RfFusedKernel_double *rf_fused_kernel_double(void) {

@@ -17,6 +17,7 @@ typedef struct RfFusedShape {
  * weights WT (inputs x padded) and a (padded); then H becomes s_ik = r_i phi'(z_ik) and GT (inputs x padded)
  * += X^T H. rows < RF_FUSED_ROWS needs X with RF_FUSED_ROWS readable rows; H is then zero there going back.
  */
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and names */
 #define RF_FUSED_KERNEL(REAL, NAME)                                                                          \
   typedef struct NAME {                                                                                      \
     void (*forward)(REAL * F, REAL *H, const REAL *X, const REAL *WT, const REAL *a, REAL leak,              \
@@ -26,6 +27,7 @@ typedef struct RfFusedShape {
 RF_FUSED_KERNEL(double, RfFusedKernel_double)
 RF_FUSED_KERNEL(float, RfFusedKernel_float)
 #undef RF_FUSED_KERNEL
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The kernel of this processor; NULL where there is none. */
 const RfFusedKernel_double *rf_fused_kernel_double(void);

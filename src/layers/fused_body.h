@@ -64,6 +64,7 @@ TARGET static void NAME(forward_piece)(VEC *F, REAL *H, const REAL *X, const REA
   switch (V) {
   case 1: NAME(forward_tile)(F, H, X, WT, a, leak, shape, 1); break;
   case 2: NAME(forward_tile)(F, H, X, WT, a, leak, shape, 2); break;
+  /* NOLINTNEXTLINE(bugprone-branch-clone): a constant each, for the compiler to unroll */
   case 3: NAME(forward_tile)(F, H, X, WT, a, leak, shape, 3); break;
   default: NAME(forward_tile)(F, H, X, WT, a, leak, shape, TILE_VECS); break;
   }
