@@ -102,7 +102,7 @@ static bool watch(Job *job, PyObject *progress) {
     Py_BEGIN_ALLOW_THREADS;
     done = wait_a_moment(job);
     Py_END_ALLOW_THREADS;
-    if (done) return fine;
+    if (done) return fine && show_progress(job, progress); /* short runs tell at least where they ended */
     if (fine && (PyErr_CheckSignals() != 0 || !show_progress(job, progress))) {
       fine = false;
       job->cancel = 1;

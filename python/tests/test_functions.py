@@ -267,15 +267,15 @@ def test_the_gil_is_released():
 
 def test_progress_callback():
     seen = []
-    X, y = datasets.gaussian(n=60, d=12, seed=1)
-    reluflow.maxmargin(X, y, time=0.5, progress=lambda phase, fraction, detail: seen.append((phase, fraction, detail)))
+    X, y = datasets.orthant(n=60, d=5, seed=1)
+    reluflow.flow(X, y, width=20, progress=lambda phase, fraction, detail: seen.append((phase, fraction, detail)))
     assert seen and all(isinstance(phase, str) and isinstance(fraction, float) for phase, fraction, _ in seen)
 
     def broken(*_):
         raise LookupError("from the callback")
 
     with pytest.raises(LookupError, match="from the callback"):
-        reluflow.maxmargin(X, y, time=5, progress=broken)
+        reluflow.flow(X, y, width=20, progress=broken)
 
 
 def test_threads_give_the_same_as_one():

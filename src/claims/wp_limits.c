@@ -279,7 +279,7 @@ static RfStatus draw_margins(RfClaimRun *run, const Margins *margins, const Marg
       rf_claim_series(run, "E-WP-8.csv", "smoothed_margin,normalised_margin", columns, 2, margins->count);
   if (status || !rf_claim_draws(run)) return status;
   for (int copy = 0; copy < 2 && !status; copy++) {
-    rf_svg_begin(&svg, 760, 440, "Theorem 2 of Wang and Pilanci fails for three classes",
+    rf_svg_begin(&svg, 760, 456, "Theorem 2 of Wang and Pilanci fails for three classes",
                  "Normalised margin against smoothed margin: three separate neurons reach 1/6, the optimum "
                  "is 0.2071.");
     rf_svg_label(&svg, 20, 28, RF_ANCHOR_START, 16, RF_COLOUR_INK,
