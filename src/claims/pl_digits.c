@@ -12,8 +12,8 @@
 #include "reluflow/la.h"
 #include "reluflow/train.h"
 
-/* Twenty of the paper's fifty epochs: layer 7 separates late, between epoch 8 and 20 (docs/claims.md), and
- * does not change much after that. */
+/* Twenty of the paper's fifty epochs: layer 7 separates late, and changes little after that (docs/claims.md).
+ */
 enum {
   epochs = 20,
   batch = 128,
