@@ -55,6 +55,9 @@ void rf_llwa_embed(RfNet *net, const RfNet *two, const double *b);
 /* bbar_k = (<w_k,mubar> + a_k)/(2 sqrt(m) |theta|_M). */
 void rf_llwa_split(double *b, const RfNet *net, const RfLlwaSet *set);
 
+/* The flow (logistic, mean) from `start` times e^log_scale; what rf_flow_run returns. */
+RfStatus rf_llwa_flow(RfClaimRun *run, RfFlowResult *out, const RfLlwaSet *set, const RfNet *start,
+                      double log_scale, const RfFlowSettings *settings);
 /* theta(t) on the gradient flow from e^log_scale start; mean logistic loss. */
 RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const RfNet *start, double log_scale,
                     double t);

@@ -168,8 +168,8 @@ void rf_llwa_split(double *b, const RfNet *net, const RfLlwaSet *set) {
         (rf_la_dot(net->W + k * net->d, set->mubar, net->d) + net->a[k]) / (2 * sqrt((double)net->m) * size);
 }
 
-static RfStatus flow(RfClaimRun *run, RfFlowResult *out, const RfLlwaSet *set, const RfNet *start,
-                     double log_scale, const RfFlowSettings *settings) {
+RfStatus rf_llwa_flow(RfClaimRun *run, RfFlowResult *out, const RfLlwaSet *set, const RfNet *start,
+                      double log_scale, const RfFlowSettings *settings) {
   RfFlowStart from = {0};
   memset(out, 0, sizeof *out);
   RfStatus status = rf_flow_start_from_net(run->context, &from, start);
@@ -198,7 +198,7 @@ RfStatus rf_llwa_at(RfClaimRun *run, RfNet *theta, const RfLlwaSet *set, const R
     rf_llwa_copy(theta, start, exp(log_scale));
     return RF_OK;
   }
-  RfStatus status = flow(run, &result, set, start, log_scale, &settings);
+  RfStatus status = rf_llwa_flow(run, &result, set, start, log_scale, &settings);
   if (!status && result.limit.outcome != RF_FLOW_STOPPED)
     status = rf_fail(run->context, RF_ERR_NUMERIC, "the flow did not reach the time %g", t);
   if (!status) rf_llwa_copy(theta, &result.net_end, exp(result.log_norm_end));
@@ -211,7 +211,7 @@ RfStatus rf_llwa_limit(RfClaimRun *run, RfFlowResult *out, bool *converged, cons
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.with_alignment = settings.check_direction = false, settings.branches = RF_BRANCHES_FOLLOW;
-  RfStatus status = flow(run, out, set, start, log_scale, &settings);
+  RfStatus status = rf_llwa_flow(run, out, set, start, log_scale, &settings);
   *converged = status == RF_OK && out->limit.outcome == RF_FLOW_CONVERGED;
   return status == RF_UNDECIDED || status == RF_NOT_SEPARABLE || status == RF_BRANCHED ? RF_OK : status;
 }

@@ -49,30 +49,18 @@ static void watch(void *observer, const RfFlowMoment *now) {
 RfStatus rf_llwa_walk(RfClaimRun *run, RfFlowResult *out, bool *converged, const RfLlwaSet *set,
                       const RfNet *start, RfUntil until, double value, rf_index inside,
                       void (*see)(void *user, const RfLlwaMoment *moment), void *user) {
-  RfFlowStart from = {0};
   RfFlowResult own;
   RfFlowSettings settings;
   RfFlowResult *result = out ? out : &own;
   Watcher watcher = {.set = set, .see = see, .user = user};
-  memset(result, 0, sizeof *result);
   rf_flow_settings_init(&settings);
   settings.with_alignment = settings.check_direction = false, settings.branches = RF_BRANCHES_FOLLOW;
   settings.until = until, settings.until_value = value;
   settings.observe = watch, settings.observer = &watcher, settings.observe_inside = inside;
-  RfStatus status = rf_flow_start_from_net(run->context, &from, start);
-  RfFlowProblem problem = {.X = set->X,
-                           .y = set->y,
-                           .n = set->n,
-                           .d = set->d,
-                           .leak = set->leak,
-                           .loss = RF_LOSS_LOGISTIC,
-                           .mean = true,
-                           .start = &from};
-  if (!status) status = rf_flow_run(run->context, result, &problem, &settings);
+  RfStatus status = rf_llwa_flow(run, result, set, start, 0, &settings);
   if (converged) *converged = status == RF_OK && result->limit.outcome == RF_FLOW_CONVERGED;
   if (status == RF_UNDECIDED || status == RF_NOT_SEPARABLE || status == RF_BRANCHED) status = RF_OK;
   if (!out) rf_flow_result_free(&own);
-  rf_flow_start_free(&from);
   return status;
 }
 

@@ -10,7 +10,7 @@
  * while log-norms keep ten digits behind the point. */
 static const double log_scale_limit = -1e6;
 
-static RfStatus status_of(RfFlowOutcome outcome) {
+RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
   switch (outcome) {
   case RF_FLOW_UNDECIDED: return RF_UNDECIDED;
   case RF_FLOW_NOT_SEPARATED: return RF_NOT_SEPARABLE;
@@ -185,5 +185,5 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
     rf_flow_result_free(result);
     return status;
   }
-  return status ? status : status_of(result->limit.outcome);
+  return status ? status : rf_flow_outcome_status(result->limit.outcome);
 }

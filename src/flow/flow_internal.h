@@ -432,6 +432,8 @@ RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
 /* ---- flow.c
  * ------------------------------------------------------------------------------------------------ */
 
+/* What a run with this outcome returns. */
+RfStatus rf_flow_outcome_status(RfFlowOutcome outcome);
 /* rf_flow_run for data of ordinary size; units.c brings other data to it. */
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings);

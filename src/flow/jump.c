@@ -49,8 +49,7 @@ static int by_clock(const void *left, const void *right) {
 
 static double later(double log_t, double clock, double log_S) {
   if (isnan(log_S) || !(clock > 0)) return log_t;
-  double step = log(clock) - log_S, top = fmax(log_t, step), low = fmin(log_t, step);
-  return low == -INFINITY ? top : top + log1p(exp(low - top));
+  return rf_run_log_add(log_t, log(clock) - log_S);
 }
 
 static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t *small, double log_S) {
@@ -90,27 +89,6 @@ static RfStatus store_path(RfRun *run, rf_index u, const RfAlignNeuron *path, do
   return rf_system_refresh_unit(system, u);
 }
 
-static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
-                           double end) {
-  RfSystem *system = &run->system;
-  RfAlignPath *path = NULL;
-  double *v = RF_NEW(double, system->d + 1);
-  RfStatus status = v ? rf_align_path_new(run->context, &path, data)
-                      : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
-  for (rf_index u = 0; u < system->units && !status; u++) {
-    if (!small[u] || system->dead[u]) continue;
-    if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
-    rf_unit_direction(system, u, v);
-    rf_align_neuron_free(&paths[u]);
-    if (!status)
-      status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
-                                    system->sigma + u * system->n, end);
-  }
-  rf_align_path_free(path);
-  rf_free(v);
-  return status;
-}
-
 /* The state at `end` of a path that was followed to its last event before that: only the rest is followed. */
 static RfStatus continue_path(RfContext *context, RfAlignPath *path, RfAlignNeuron *neuron, double end) {
   RfAlignNeuron rest;
@@ -128,10 +106,10 @@ static RfStatus continue_path(RfContext *context, RfAlignPath *path, RfAlignNeur
   return status;
 }
 
-/* All small units at the clock `end`: those whose last event lies before go on from there, the others start
- * again. */
-static RfStatus bring_to(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
-                         double end) {
+/* All small units at the clock `end`. afresh: from where they are; otherwise those whose last event lies
+ * before go on from there, and only the others start again. */
+static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
+                           double end, bool afresh) {
   RfSystem *system = &run->system;
   RfAlignPath *path = NULL;
   double *v = RF_NEW(double, system->d + 1);
@@ -140,8 +118,9 @@ static RfStatus bring_to(RfRun *run, RfAlignNeuron *paths, const RfAlignData *da
   for (rf_index u = 0; u < system->units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
     if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
-    if (!status && paths[u].t_state <= end) status = continue_path(run->context, path, &paths[u], end);
-    if (status || paths[u].t_state == end) continue;
+    if (!status && !afresh && paths[u].t_state <= end)
+      status = continue_path(run->context, path, &paths[u], end);
+    if (status || (!afresh && paths[u].t_state == end)) continue;
     rf_unit_direction(system, u, v);
     rf_align_neuron_free(&paths[u]);
     status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
@@ -155,7 +134,7 @@ static RfStatus bring_to(RfRun *run, RfAlignNeuron *paths, const RfAlignData *da
 static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double main_rate,
                           const uint8_t *small, double log_S, double end) {
   RfSystem *system = &run->system;
-  RfStatus status = bring_to(run, paths, data, small, end);
+  RfStatus status = follow_all(run, paths, data, small, end, false);
   if (!status) status = log_paths(run, paths, small, log_S);
   for (rf_index u = 0; u < system->units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
@@ -186,7 +165,7 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
   double end = INFINITY;
   *escaped = false;
   *rate_excess = -INFINITY;
-  if (!status) status = follow_all(run, paths, &data, small, INFINITY);
+  if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
   for (rf_index u = 0; u < units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
     *rate_excess = fmax(*rate_excess, paths[u].G - main_rate);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flow_internal.h"
 #include "layered_flow.h"
 #include "layered_sides.h"
 #include "reluflow/la.h"
@@ -237,13 +238,6 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   return RF_UNDECIDED;
 }
 
-/* ln(t + dt) from ln t and ln dt. */
-static double log_add(double log_t, double log_dt) {
-  if (log_t == -INFINITY) return log_dt;
-  double top = fmax(log_t, log_dt);
-  return top + log1p(exp(-fabs(log_t - log_dt)));
-}
-
 RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t) {
   double now = exp(flow->log_t), taken;
   for (rf_index step = 0; now < t; step++) {
@@ -267,7 +261,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     if (rf_context_stop(context)) return RF_INTERRUPTED;
     RfStatus status = advance(context, flow, INFINITY, CLOCK_LATE, &taken);
     if (status) return status;
-    flow->log_t = log_add(flow->log_t, flow->work->log_dt);
+    flow->log_t = rf_run_log_add(flow->log_t, flow->work->log_dt);
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
     if (tau > mark_tau * 1000) {

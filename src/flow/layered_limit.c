@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flow_internal.h"
 #include "layered_flow.h"
 #include "layered_polish.h"
 #include "reluflow/certify.h"
@@ -93,16 +94,6 @@ static RfStatus sample_weights(RfContext *context, double *p, const RfLayeredFlo
   return status;
 }
 
-static double distance_of(const RfLayeredNet *a, const RfLayeredNet *b) {
-  double size_a = rf_la_norm(a->theta, a->n_parameters), size_b = rf_la_norm(b->theta, b->n_parameters);
-  double sum = 0;
-  for (rf_index p = 0; p < a->n_parameters; p++) {
-    double gap = a->theta[p] / size_a - b->theta[p] / size_b;
-    sum += gap * gap;
-  }
-  return sqrt(sum);
-}
-
 /* A polish of the flow's state into limit->net, limit->lambda and the rest. */
 static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayeredPolish *polish,
                              RfLayeredFlow *flow, const double *X, const double *y) {
@@ -133,7 +124,9 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     status = rf_layered_flow_far(context, flow, stretch);
     if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
-    double moved = polish.ok && last.theta ? distance_of(&limit->net, &last) : INFINITY;
+    double moved = polish.ok && last.theta
+                       ? rf_layered_distance(limit->net.theta, last.theta, last.n_parameters)
+                       : INFINITY;
     agree = polish.ok && moved < 1e-7 && polish.distance < fmax(2 * before, 1e-2);
     before = polish.ok ? polish.distance : INFINITY;
     rf_layers_free(&last);
@@ -187,7 +180,7 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   flow.tolerance *= 30, flow.max_steps = settings->max_steps;
   status = run_once(context, &other, &flow, X, y, settings, 0, 250);
   if (!status && other.outcome == RF_FLOW_CONVERGED)
-    limit->direction_error = distance_of(&limit->net, &other.net);
+    limit->direction_error = rf_layered_distance(limit->net.theta, other.net.theta, other.net.n_parameters);
   else if (!status && other.outcome != RF_FLOW_INTERRUPTED)
     limit->direction_error = 2;
   if (limit->direction_error > 1e-2) {
@@ -274,10 +267,5 @@ RfStatus rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const Rf
     rf_layered_limit_free(limit);
     return status;
   }
-  switch (limit->outcome) {
-  case RF_FLOW_UNDECIDED: return RF_UNDECIDED;
-  case RF_FLOW_NOT_SEPARATED: return RF_NOT_SEPARABLE;
-  case RF_FLOW_INTERRUPTED: return RF_INTERRUPTED;
-  default: return RF_OK;
-  }
+  return rf_flow_outcome_status(limit->outcome);
 }

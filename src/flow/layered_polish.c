@@ -154,7 +154,7 @@ static bool mend_support(Polish *polish) {
   return true;
 }
 
-static double direction_distance(const double *u, const double *v, rf_index P) {
+double rf_layered_distance(const double *u, const double *v, rf_index P) {
   double size_u = rf_la_norm(u, P), size_v = rf_la_norm(v, P), sum = 0;
   for (rf_index p = 0; p < P; p++) {
     double gap = u[p] / size_u - v[p] / size_v;
@@ -201,7 +201,7 @@ RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided 
   if (!status && K > 0) memcpy(slopes, rf_sided_slopes(sided), (size_t)K * sizeof(double));
   if (!status && begin(&polish, theta, p, degree)) status = solve(&polish, &error);
   if (!status && error < 1e-10) {
-    result->distance = direction_distance(theta, polish.theta, P);
+    result->distance = rf_layered_distance(theta, polish.theta, P);
     result->ok = result->distance < 0.1 && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
   }
   if (!status && result->ok) {

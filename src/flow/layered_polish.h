@@ -21,4 +21,7 @@ RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided 
                            double *lambda, const double *p, const double *y, rf_index n, rf_index P,
                            double degree);
 
+/* |u/|u| - v/|v|| of two weight vectors. */
+double rf_layered_distance(const double *u, const double *v, rf_index P);
+
 #endif

@@ -90,7 +90,7 @@ static RfStatus look_around(RfRun *run) {
   return status;
 }
 
-static double log_add(double a, double b) {
+double rf_run_log_add(double a, double b) {
   if (a < b) {
     double swap = a;
     a = b, b = swap;
@@ -101,7 +101,7 @@ static double log_add(double a, double b) {
 /* The last component of y is time since the start of the step, in units of 1/S there. */
 static void book_time(RfSystem *system, double h) {
   double *elapsed = &system->y[rf_system_size(system) - 1];
-  if (*elapsed > 0) system->log_t = log_add(system->log_t, log(*elapsed) - system->log_S_step);
+  if (*elapsed > 0) system->log_t = rf_run_log_add(system->log_t, log(*elapsed) - system->log_S_step);
   *elapsed = 0;
   system->tau += h;
   system->kappa += system->mu * h;
@@ -119,8 +119,6 @@ static double next_step(const RfRun *run, double h, double error, double order, 
   if (run->problem->freeze_second) longest = fmax(longest, fmin(run->system.tau, 1e290)); /* w ~ ln tau */
   return fmin(longest, h * fmin(grow, fmax(shrink, factor)));
 }
-
-double rf_run_log_add(double a, double b) { return log_add(a, b); }
 
 static RfStatus no_step(RfRun *run) {
   return rf_fail(run->context, RF_ERR_NUMERIC, "the integrator found no step at log t = %.6g",
@@ -235,7 +233,7 @@ static void book_long_time(RfSystem *system, double b0, double b1, double s0, do
     double mean = fabs(rise) < 1e-6 ? 0.5 * (left + right)
                   : rise > 0        ? right + log(-expm1(-rise) / rise)
                                     : left + log(-expm1(rise) / -rise);
-    system->log_t = log_add(system->log_t, mean + log(h / PIECES));
+    system->log_t = rf_run_log_add(system->log_t, mean + log(h / PIECES));
     left = right;
   }
 }
