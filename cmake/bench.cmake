@@ -4,7 +4,7 @@ foreach(source ${RF_BENCH_SOURCES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(bench_${name} ${source})
   target_include_directories(bench_${name} PRIVATE bench src)
-  target_link_libraries(bench_${name} PRIVATE reluflow_static)
+  target_link_libraries(bench_${name} PRIVATE reluflow_app)
 endforeach()
 
 # The peer of the flow in C; the library itself does not use SUNDIALS.

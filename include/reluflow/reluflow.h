@@ -13,7 +13,5 @@
 #include "reluflow/certify.h"
 #include "reluflow/flow.h"
 #include "reluflow/theory.h"
-#include "reluflow/report.h"
-#include "reluflow/claims.h"
-#include "reluflow/explain.h"
+#include "reluflow/study.h"
 #endif

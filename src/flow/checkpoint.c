@@ -1,6 +1,6 @@
 /* The state of a run between two steps as one array of doubles, and back: what the arrays hold, not what can
  * be computed from them, so that a run taken up again takes the same steps to the last bit. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The whole way: alignment, fit, infinity, limit, and a second run at other settings that tells how far to
  * trust it. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <stdio.h>

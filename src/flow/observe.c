@@ -1,6 +1,6 @@
 /* For those who watch a flow: the state of every neuron, in the caller's order, at the ends of steps and at
  * points of the dense output inside them. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <string.h>

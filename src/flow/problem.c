@@ -1,5 +1,5 @@
 /* Problems: settings, names, and what makes no sense. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <string.h>

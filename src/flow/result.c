@@ -1,6 +1,6 @@
 /* From a run to what the caller reads: the limit network in the caller's order and signs, groups, margins,
  * multipliers. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 #include "reluflow/certify.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Quantities along the way: rows of the trace, monitors (energy identity, a^2-|w|^2, smoothed margin), the
  * time t2. */
-#include "flow_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <stdio.h>

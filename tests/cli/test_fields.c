@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <libgen.h>
 #include <unistd.h>
+#include "present/present.h"
 
 /* Commands, and the runs that together show every field. */
 static const struct {

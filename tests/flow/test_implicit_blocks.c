@@ -1,6 +1,6 @@
 /* The linear systems of the implicit method: (shift - J) x = b with x from the structured solver and J x by
  * differences of the right-hand side. */
-#include "flow/implicit_internal.h"
+#include "flow/fit/implicit_internal.h"
 #include "rf_test.h"
 
 #include <math.h>

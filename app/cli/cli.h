@@ -1,0 +1,166 @@
+/* The frame of the command line. A command is a row of tables: its options (which are also its help page and
+ * its part of the man page) and one function, arguments -> library -> report. The frame parses, sets up the
+ * context (signals, deadline, progress), and hands the finished texts to standard output and to files at the
+ * very end, whole or not at all.
+ *
+ * To add a command NAME: write app/cli/NAME.c with `const CliCommand cli_NAME`, declare it below, add it to
+ * the list in commands.c, and describe its JSON in app/present/fields_NAME.c. */
+#ifndef RF_CLI_H
+#define RF_CLI_H
+
+#include "present/present.h"
+#include "reluflow/reluflow.h"
+
+/* Exit statuses of the program. */
+enum { CLI_DONE = 0, CLI_DOES_NOT_HOLD = 1, CLI_BAD_USAGE = 2, CLI_UNDECIDED = 3, CLI_INTERRUPTED = 130 };
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef enum CliKind {
+  CLI_FLAG,   /* bool, no argument */
+  CLI_INDEX,  /* rf_index, at least `low` */
+  CLI_SEED,   /* uint64_t */
+  CLI_NUMBER, /* double, in [low, high] */
+  CLI_TEXT,   /* const char * */
+  CLI_CHOICE, /* int: position in `argument`, a list "a|b|c" */
+  CLI_BYTES   /* int64_t: 1000, 64K, 10M, 4G */
+} CliKind;
+
+typedef struct CliOption {
+  const char *name;     /* "--leak" or "-o"; NULL ends a table */
+  CliKind kind;         /* type of the field at `offset` */
+  size_t offset;        /* in the struct that the table describes */
+  const char *argument; /* shown in the help; for CLI_CHOICE the choices; NULL for a flag */
+  const char *fallback; /* default, in the words a user would type; NULL = zero, not given */
+  double low, high;     /* allowed range of CLI_INDEX (low only) and CLI_NUMBER; both 0 = any */
+  const char *help;     /* one or two sentences */
+} CliOption;
+
+/* ---- what a command finds -------------------------------------------------------------------- */
+
+typedef enum CliDetail { CLI_SUMMARY = 0, CLI_NORMAL = 1, CLI_FULL = 2 } CliDetail;
+
+/* Flags that every command takes. */
+typedef struct CliCommon {
+  bool json, quiet;
+  const char *output; /* -o */
+  uint64_t seed;
+  rf_index threads;
+  double tol;  /* 0 = the defaults of the library */
+  double time; /* seconds; 0 = no limit */
+  const char *report, *svg;
+  int detail; /* CliDetail */
+  const char *data_dir;
+} CliCommon;
+
+typedef struct CliCommand CliCommand;
+
+/* Arrays that a host in the same process hands over; the words of the command name them instead of files. */
+#define CLI_MEMORY_DATA  "memory:data"
+#define CLI_MEMORY_TEST  "memory:test"
+#define CLI_MEMORY_MODEL "(network)"
+
+typedef struct CliSamples {
+  const double *X; /* n rows of d, used in place */
+  const int32_t *class_of;
+  const char *const *class_names;
+  rf_index n, d, n_classes;
+} CliSamples;
+
+typedef struct CliMemory {
+  CliSamples data, test;
+  const RfNet *net; /* NULL = none */
+} CliMemory;
+
+typedef struct CliRun {
+  const CliCommand *command;
+  RfContext context;
+  CliCommon common;
+  RfDataSource source; /* from the data flags; path is the first argument */
+  void *settings;      /* the command's own struct, filled from its options */
+  const char **arguments;
+  int n_arguments;
+  bool *given;             /* see cli_given */
+  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  RfStatus status;         /* set by cli_finish */
+  RfJson *json;            /* not NULL when JSON is wanted: write the members here */
+  RfText page;             /* the page for the terminal; filled unless only JSON is wanted */
+  bool wants_page;
+  RfText html;          /* fill when common.report is set: the frame writes the file */
+  int width;            /* columns of the terminal, 60..100 */
+  bool failed;          /* set by cli_finish: there is no result to hand out */
+  bool stopped_reading; /* set by cli_load: interrupted before there were data */
+} CliRun;
+
+struct CliCommand {
+  const char *name;        /* "inspect", or two words: "data make" */
+  const char *arguments;   /* "DATA MODEL"; words in brackets are optional */
+  const char *summary;     /* one line for the list of commands */
+  const char *description; /* a paragraph for --help */
+  const CliOption *options;
+  size_t settings_size;
+  bool takes_data; /* the data flags apply, and the first argument is DATA */
+  int min_arguments, max_arguments;
+  const char *examples; /* lines "command # what it does", or NULL */
+  const char *fields;   /* name of its table of fields; NULL = name */
+  bool owns_output;     /* -o names the product itself: the frame does not write it */
+  int (*run)(CliRun *run);
+};
+
+extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
+    cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
+
+/* All commands, in the order of the help page. */
+const CliCommand *const *cli_commands(int *count);
+
+/* ---- help for the functions that run commands ------------------------------------------------ */
+
+/* Reads or generates the data of the first argument; missing files are looked up in --data-dir too. RF_OK or
+ * a failure: when reading is interrupted that is one, with exit status 130. */
+RfStatus cli_load(CliRun *run, RfDataset *dataset);
+/* The same for another source. */
+RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted);
+/* A network by its path, as rf_net_load_stated and rf_layers_load. */
+RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
+RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
+/* True when the user gave the option (for example "--scale"). */
+bool cli_given(const CliRun *run, const char *option);
+/* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's
+ * error, and nothing else goes out. */
+int cli_finish(CliRun *run, RfStatus status);
+/* Exit status for a library status, without printing. */
+int cli_exit_status(RfStatus status);
+/* The worst of two outcomes: a failure, then interrupted, undecided, cut short, branched, infeasible, not
+ * separable. */
+RfStatus cli_worse(RfStatus a, RfStatus b);
+/* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
+int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
+/* The member "classes": the names of the labels. */
+void cli_classes_json(RfJson *json, const RfDataset *data);
+/* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed. */
+RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
+
+/* ---- inside the frame ------------------------------------------------------------------------ */
+
+extern const CliOption cli_common_options[], cli_data_options[];
+enum { CLI_MAX_OPTIONS = 96 };
+
+/* A run of a command whose flags are in `words`; after a failure too it is to be closed. */
+RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words);
+void cli_close(CliRun *run);
+/* Fills run from the words after the command's name. */
+RfStatus cli_parse(CliRun *run, int count, char **words);
+/* The name in `names` closest to `word`, NULL when nothing is close. */
+const char *cli_suggest(const char *word, const char *const *names, int count);
+void cli_help_overview(RfText *out);
+void cli_help_group(RfText *out, const char *group);
+void cli_help_command(RfText *out, const CliCommand *command, int width);
+int cli_help(int count, char **words);
+/* Runs a command whose flags are in `words`; returns the exit status. */
+int cli_run(const CliCommand *command, int count, char **words);
+/* Writes everything to standard output; false when the reader is gone or the disk is full. */
+bool cli_print(const char *data, size_t length);
+bool cli_colour(int file);
+int cli_width(void);
+
+#endif

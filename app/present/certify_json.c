@@ -1,0 +1,91 @@
+/* The JSON of a certificate. */
+#include "present/present.h"
+
+#include <math.h>
+
+static void kkt_json(RfJson *json, const RfKkt *kkt) {
+  bool known = kkt->lambda != NULL;
+  rf_json_object(json, "kkt");
+  rf_json_boolean(json, "holds", kkt->holds);
+  rf_json_number(json, "stationarity", kkt->stationarity);
+  rf_json_number(json, "complementarity", kkt->complementarity);
+  rf_json_numbers(json, "lambda", kkt->lambda, kkt->n);
+  if (known)
+    rf_json_array(json, "kinks");
+  else
+    rf_json_null(json, "kinks");
+  for (rf_index k = 0; known && k < kkt->n_kinks; k++) {
+    rf_json_object(json, NULL);
+    rf_json_integer(json, "neuron", kkt->kinks[k].neuron);
+    rf_json_integer(json, "sample", kkt->kinks[k].sample);
+    rf_json_number(json, "value", kkt->kinks[k].slope);
+    rf_json_number(json, "distance", kkt->kinks[k].distance);
+    rf_json_end(json);
+  }
+  if (known) rf_json_end(json);
+  rf_json_end(json);
+}
+
+static void local_json(RfJson *json, const RfCertificate *c) {
+  rf_json_object(json, "local");
+  rf_json_string(json, "verdict", rf_verdict_text(c->local));
+  rf_json_string(json, "why", c->local_why);
+  rf_json_integer(json, "own_kinks", c->own_kinks);
+  if (c->witness.m > 0) {
+    rf_json_object(json, "witness");
+    rf_json_matrix(json, "W", c->witness.W, c->witness.m, c->witness.d);
+    rf_json_numbers(json, "a", c->witness.a, c->witness.m);
+    rf_json_number(json, "norm2_drop", c->norm2_drop);
+    rf_json_end(json);
+  } else {
+    rf_json_null(json, "witness");
+  }
+  rf_json_end(json);
+}
+
+static void global_json(RfJson *json, const RfCertificate *c) {
+  rf_json_object(json, "global");
+  rf_json_string(json, "verdict", rf_verdict_text(c->global));
+  rf_json_string(json, "why", c->global_why);
+  rf_json_number(json, "objective", c->kkt.objective);
+  rf_json_number(json, "lower", c->lower);
+  rf_json_number(json, "gap", c->gap);
+  rf_json_answer(json, "dual_feasible", c->dual_feasible);
+  rf_json_number(json, "violation", c->violation);
+  rf_json_numbers(json, "direction", c->direction, c->kkt.d);
+  if (c->direction)
+    rf_json_integer(json, "sign", c->direction_sign);
+  else
+    rf_json_null(json, "sign");
+  rf_json_number(json, "best", c->best);
+  if (c->width_needed > 0)
+    rf_json_integer(json, "width_needed", c->width_needed);
+  else
+    rf_json_null(json, "width_needed");
+  rf_json_end(json);
+}
+
+static void layers_json(RfJson *json, const RfCertificate *c) {
+  if (!c->layers_known) return rf_json_null(json, "layers");
+  rf_json_array(json, "layers");
+  for (rf_index l = 0; l < 2; l++) {
+    rf_json_object(json, NULL);
+    rf_json_integer(json, "layer", l);
+    rf_json_string(json, "verdict", rf_verdict_text(c->layer_verdicts[l]));
+    rf_json_number(json, "gap", c->layers[l].gap);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
+void rf_certificate_json(RfJson *json, const RfCertificate *c) {
+  rf_json_number(json, "margin", c->kkt.margin);
+  rf_json_numbers(json, "margins", c->kkt.margins, c->kkt.n);
+  rf_json_number(json, "objective", c->kkt.objective);
+  kkt_json(json, &c->kkt);
+  rf_json_integer(json, "zero_neurons", c->kkt.n_zero);
+  rf_json_number(json, "balance_error", c->kkt.lambda ? c->kkt.balance_error : NAN);
+  local_json(json, c);
+  global_json(json, c);
+  layers_json(json, c);
+}

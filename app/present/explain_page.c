@@ -1,0 +1,191 @@
+/* The explanation as ten lines, and as one self-contained page. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "present/present_internal.h"
+
+RfFlowReport rf_explain_flow_report(const RfExplanation *e, int detail) {
+  const RfCertificate *c = &e->certificate;
+  bool judged = e->has_certificate;
+  return (RfFlowReport){.name = e->data->name,
+                        .positive_class = e->positive_class,
+                        .init = rf_init_name(e->settings.init),
+                        .problem = &e->problem,
+                        .result = &e->flow,
+                        .detail = detail,
+                        .t_bound = e->seen->theory.alignment.t1,
+                        .kkt = !judged        ? RF_UNKNOWN
+                               : c->kkt.holds ? RF_YES
+                                              : RF_NO,
+                        .local = judged ? rf_verdict_text(c->local) : NULL,
+                        .global = judged ? rf_verdict_text(c->global) : NULL,
+                        .gap = judged ? c->gap : NAN,
+                        .seconds = e->flow_seconds};
+}
+
+/* Good news, bad news, or neither: the colour of the verdict. */
+static RfStyle mood(const RfExplanation *e) {
+  RfStyle all = RF_GOOD;
+  for (rf_index k = 0; k < e->n_parts; k++) {
+    RfStyle one = mood(&e->parts[k]);
+    if (one == RF_BAD || all == RF_GOOD) all = one;
+  }
+  if (e->n_parts) return all;
+  if (e->flow_stopped) return RF_PLAIN;
+  if (e->flow.limit.outcome != RF_FLOW_CONVERGED) return RF_BAD;
+  if (!e->has_certificate || e->certificate.global == RF_VERDICT_UNKNOWN) return RF_PLAIN;
+  return e->certificate.global == RF_VERDICT_OPTIMUM ? RF_GOOD : RF_BAD;
+}
+
+static void class_verdict(char *out, size_t size, const RfExplanation *e) {
+  rf_index converged = 0, best = 0;
+  for (rf_index k = 0; k < e->n_parts; k++) {
+    converged += e->parts[k].flow.limit.outcome == RF_FLOW_CONVERGED;
+    best += e->parts[k].has_certificate && e->parts[k].certificate.global == RF_VERDICT_OPTIMUM;
+  }
+  snprintf(out, size, "Gradient flow converges for %lld of %lld classes; for %lld it finds the best margin.",
+           (long long)converged, (long long)e->n_parts, (long long)best);
+}
+
+static void verdict(char *out, size_t size, const RfExplanation *e) {
+  if (e->n_parts)
+    class_verdict(out, size, e);
+  else if (e->flow_stopped)
+    snprintf(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
+             e->flow_seconds);
+  else if (e->flow.limit.outcome != RF_FLOW_CONVERGED)
+    snprintf(out, size, "Gradient flow from this start: %s.", rf_flow_outcome_name(e->flow.limit.outcome));
+  else if (e->has_certificate && e->certificate.global == RF_VERDICT_OPTIMUM)
+    snprintf(out, size, "Gradient flow finds the best margin there is, %.10g.", e->flow.limit.margin);
+  else if (e->has_certificate && e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
+    snprintf(out, size, "Gradient flow converges to margin %.10g; %s %.10g.", e->flow.limit.margin,
+             e->has_optimum && e->optimum.status == RF_OPTIMUM_PROVED ? "the best is" : "there is one with",
+             1 / (2 * e->certificate.best));
+  else if (e->has_optimum && 2 * e->optimum.objective * e->flow.limit.margin < 1 - 1e-6)
+    snprintf(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
+             e->flow.limit.margin, 1 / (2 * e->optimum.objective));
+  else
+    snprintf(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
+             e->flow.limit.margin);
+}
+
+void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
+  char line[RF_EXPLAIN_SENTENCE];
+  verdict(line, sizeof line, e);
+  rf_text_styled(page, RF_BOLD, e->data->name ? e->data->name : "data");
+  rf_text_add(page, "  ");
+  rf_text_styled(page, mood(e), line);
+  rf_text_add(page, "\n");
+  for (rf_index k = 0; k < e->n_sentences; k++) {
+    rf_text_addf(page, "%2lld  ", (long long)k + 1);
+    rf_text_wrap(page, e->sentences[k], 4, width);
+  }
+}
+
+static void add_picture(RfText *page, const RfInspection *inspection,
+                        void (*draw)(RfSvg *, const RfInspection *), const char *caption) {
+  RfSvg svg;
+  draw(&svg, inspection);
+  rf_html_picture(page, &svg, caption);
+  rf_svg_free(&svg);
+}
+
+static void theorems(RfText *page, const RfTheory *theory) {
+  RfTable table;
+  char name[96];
+  rf_table_init(&table, "lll", "theorem|applies|why");
+  for (rf_index k = 0; k < theory->n_theorems; k++) {
+    const RfTheorem *theorem = &theory->theorems[k];
+    rf_explain_theorem(name, sizeof name, theorem->id);
+    rf_table_cell(&table, "%s", name);
+    rf_table_cell(&table, "%s",
+                  theorem->applies == RF_YES  ? "yes"
+                  : theorem->applies == RF_NO ? "no"
+                                              : "not decided");
+    rf_table_cell(&table, "%s", theorem->why);
+  }
+  rf_table_html(page, &table);
+  rf_table_free(&table);
+}
+
+static void data_section(RfText *page, const RfExplanation *e) {
+  const RfInspection *i = e->seen;
+  rf_html_section(page, "What the data decide");
+  if (e->n_parts == 0 && e->data->d == 2) {
+    add_picture(
+        page, i, rf_inspection_plane_svg,
+        "The samples, the max-margin separator w*, the class vectors w+ and w-, the cones S+ and S-, and the "
+        "directions that neurons turn to while the network is small.");
+    add_picture(page, i, rf_inspection_potential_svg,
+                "G on the circle: neurons climb it (a > 0) or descend it (a < 0).");
+  } else if (e->n_parts == 0 && i->linear.status == RF_OK) {
+    add_picture(page, i, rf_inspection_margins_svg, "Margins of the samples under the max-margin separator.");
+  }
+  theorems(page, &i->theory);
+}
+
+static void margin_rows(RfTable *table, const RfExplanation *e) {
+  char theorem[96];
+  if (e->prediction) {
+    rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
+    rf_table_cell(table, "predicted");
+    rf_table_cell(table, "%.12g", e->prediction->margin);
+    rf_table_cell(table, "%s, from the data alone", theorem);
+  }
+  if (e->flow.limit.outcome == RF_FLOW_CONVERGED) {
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
+    rf_table_cell(table, "limit of gradient flow");
+    rf_table_cell(table, "%.12g", e->flow.limit.margin);
+    rf_table_cell(table, "KKT residual %.1e, escape test passed", e->flow.limit.stationarity);
+  }
+  if (e->has_optimum && isfinite(e->optimum.objective)) {
+    if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
+    rf_table_cell(table, e->optimum.status == RF_OPTIMUM_PROVED ? "best network of any width"
+                                                                : "best network found");
+    rf_table_cell(table, "%.12g", 1 / (2 * e->optimum.objective));
+    rf_table_cell(table, "certified gap %.1e, %lld neurons", e->optimum.gap,
+                  (long long)e->optimum.width_needed);
+  }
+}
+
+static void margins_section(RfText *page, const RfExplanation *e) {
+  RfTable table;
+  rf_html_section(page, "Margins compared");
+  if (e->n_parts)
+    rf_table_init(&table, "llrl", "class|network|normalised margin|how it is known");
+  else
+    rf_table_init(&table, "lrl", "network|normalised margin|how it is known");
+  if (!e->n_parts) margin_rows(&table, e);
+  for (rf_index k = 0; k < e->n_parts; k++) margin_rows(&table, &e->parts[k]);
+  rf_table_html(page, &table);
+  rf_table_free(&table);
+}
+
+static RfStatus flow_section(RfContext *context, RfText *page, const RfExplanation *e) {
+  RfFlowPaths paths = {0};
+  RfFlowReport report = rf_explain_flow_report(e, 0);
+  rf_index most = e->data->n * e->data->d > 1000000 ? 8 : 60; /* a path passes every hyperplane of the data */
+  RfStatus status = rf_flow_paths_new(context, &paths, &e->problem, &e->flow, most);
+  if (status < 0) return status;
+  rf_html_flow(page, &report, &paths);
+  rf_flow_paths_free(&paths);
+  return RF_OK;
+}
+
+RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanation *e) {
+  char line[RF_EXPLAIN_SENTENCE];
+  RfStatus status = RF_OK;
+  verdict(line, sizeof line, e);
+  rf_html_begin(page, "What gradient flow learns here", e->data->name);
+  rf_html_verdict(page, mood(e), line);
+  for (rf_index k = 0; k < e->n_sentences; k++) rf_html_paragraph(page, e->sentences[k]);
+  margins_section(page, e);
+  if (!e->n_parts) status = flow_section(context, page, e);
+  for (rf_index k = 0; k < e->n_parts && status >= 0; k++) status = flow_section(context, page, &e->parts[k]);
+  if (status < 0) return status;
+  data_section(page, e);
+  rf_html_end(page);
+  return RF_OK;
+}

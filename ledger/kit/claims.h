@@ -1,0 +1,129 @@
+/* claims: the ledger. Every computable statement of the five papers as a small record with a function that
+ * runs it: the setting, the predicted value computed from theory, the observed one, and a judge with a stated
+ * tolerance. Where a formula is misprinted, the corrected form decides the verdict and the printed form is
+ * evaluated beside it. */
+#ifndef RELUFLOW_CLAIMS_H
+#define RELUFLOW_CLAIMS_H
+
+#include "reluflow/core.h"
+#include "present/present.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RfClaimKind {
+  RF_CLAIM_IDENTITY = 0,
+  RF_CLAIM_BOUND,
+  RF_CLAIM_LIMIT,
+  RF_CLAIM_RATE,
+  RF_CLAIM_PROBABILITY,
+  RF_CLAIM_CONSTRUCTION,
+  RF_CLAIM_COUNTER_EXAMPLE,
+  RF_CLAIM_FIGURE,
+  RF_CLAIM_TABLE
+} RfClaimKind;
+
+/* How long a claim takes on one core: below a second, below a minute, longer. */
+typedef enum RfClaimCost { RF_CLAIM_QUICK = 0, RF_CLAIM_NORMAL = 1, RF_CLAIM_HEAVY = 2 } RfClaimCost;
+
+typedef struct RfClaimRun RfClaimRun;
+
+typedef struct RfClaim {
+  const char *id;    /* "VSS-07" */
+  const char *paper; /* "Vardi, Shamir, Srebro" */
+  const char *where; /* theorem and equation numbers */
+  const char *title; /* the statement in words */
+  RfClaimKind kind;
+  RfClaimCost cost;
+  RfStatus (*check)(RfClaimRun *run);
+} RfClaim;
+
+typedef enum RfClaimVerdict { RF_CLAIM_PASS = 0, RF_CLAIM_FAIL = 1, RF_CLAIM_SKIPPED = 2 } RfClaimVerdict;
+typedef enum RfPrintedForm { RF_PRINTED_SAME = 0, RF_PRINTED_PASS = 1, RF_PRINTED_FAIL = 2 } RfPrintedForm;
+
+/* A formula or number that is wrong as printed, and what it should be. */
+typedef struct RfMisprint {
+  const char *id;        /* "MP-WP-01" */
+  const char *where;     /* equation or section */
+  const char *printed;   /* as printed */
+  const char *corrected; /* as it should be, or what is wrong with it */
+} RfMisprint;
+
+/* A misprint put to the test by a claim. */
+typedef struct RfMisprintEvidence {
+  const RfMisprint *misprint;
+  const char *what;                    /* what was compared */
+  double printed, corrected, observed; /* value by the printed form, by the corrected one, and as computed */
+  bool printed_holds;
+} RfMisprintEvidence;
+
+enum { RF_CLAIM_MISPRINTS = 8 };
+
+typedef struct RfClaimResult {
+  const RfClaim *claim;
+  RfClaimVerdict verdict;
+  double predicted, observed; /* of the check that came closest to failing (or failed first) */
+  double error, tolerance;    /* error <= tolerance passes */
+  rf_index checks;            /* comparisons made */
+  char compared[120];         /* what that check compared */
+  double tightness;           /* of the bounds: the largest share of a bound that was used; NaN = none */
+  RfPrintedForm printed;      /* RF_PRINTED_SAME: the printed form is the one that was judged */
+  rf_index n_misprints;
+  RfMisprintEvidence misprints[RF_CLAIM_MISPRINTS];
+  char note[400]; /* what was compared, what failed, what else is worth knowing */
+  double seconds;
+  char *picture; /* SVG for the front page of the ledger, of the claims that have one; owned */
+} RfClaimResult;
+
+typedef struct RfClaimSettings {
+  bool quick;           /* only claims of cost quick, with fewer repetitions */
+  bool heavy;           /* also claims of cost heavy */
+  rf_index seeds;       /* multiplies the number of seeds; 1 = as the ledger says */
+  uint64_t first_seed;  /* 0 = the ledger's own */
+  const char *data_dir; /* real data; NULL = none */
+  const char *svg_dir;  /* folder for the figures, SVG and CSV; NULL = none are written */
+  bool pictures;        /* keep the pictures of the front page in the results */
+  /* Called after each claim, one at a time; claims that have not ended yet are marked as skipped. */
+  void (*on_result)(void *user, const RfClaimResult *results, rf_index count);
+  void *user;
+} RfClaimSettings;
+
+RF_API RfClaimSettings rf_claim_settings_default(void);
+/* The ledger, in the order of the papers. */
+RF_API rf_index rf_claims_count(void);
+RF_API const RfClaim *rf_claim_at(rf_index k); /* 0 <= k < rf_claims_count() */
+/* All misprints, in the order of the papers. */
+RF_API rf_index rf_misprints_count(void);
+RF_API const RfMisprint *rf_misprint_at(rf_index k); /* 0 <= k < rf_misprints_count() */
+RF_API const char *rf_claim_kind_name(RfClaimKind kind);
+RF_API const char *rf_claim_verdict_name(RfClaimVerdict verdict);
+/* True when the id matches a pattern with * and ?, or is "PL" for all PL-... (case does not matter). */
+RF_API bool rf_claim_matches(const RfClaim *claim, const char *pattern);
+/* Runs `count` claims, context->threads at a time and the long ones first; results[k] belongs to claims[k]:
+ * free each. RF_OK when all ran (whatever their verdicts), RF_INTERRUPTED when stopped (the rest is skipped
+ * and says so), or a failure. */
+RF_API RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
+                              rf_index count, const RfClaimSettings *settings);
+RF_API void rf_claim_result_free(RfClaimResult *result);
+/* The results as a self-contained page. */
+RF_API void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count);
+
+/* A figure of the papers, or one that shows their theory. Files ID.svg, ID-....svg and ID.csv, ID-....csv
+ * belong to it. */
+typedef struct RfRecipe {
+  const char *id;      /* "E-WP-1" */
+  const char *figure;  /* its number in the paper */
+  const char *caption; /* what is drawn */
+  const char *claims;  /* the claims that draw it, as arguments of verify */
+} RfRecipe;
+
+RF_API rf_index rf_recipes_count(void);
+RF_API const RfRecipe *rf_recipe_at(rf_index k); /* 0 <= k < rf_recipes_count() */
+/* Writes FOLDER/index.html: every recipe with the pictures and series of it that lie in the folder. */
+RF_API RfStatus rf_claims_index(RfContext *context, const char *folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

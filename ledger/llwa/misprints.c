@@ -1,0 +1,38 @@
+/* Misprints of Lyu, Li, Wang and Arora. */
+#include "kit/claims_internal.h"
+
+static const RfMisprint misprints[] = {
+    {"MP-LLWA-01", "Theorem 5.5, text after Theorem 5.6", "1/4 (w*, -w*, 1, -1)",
+     "1/2 (w*, -w*, 1, -1): the vector has norm 2"},
+    {"MP-LLWA-02", "Section 5.1", "mu-tilde = (1+leak)/2 mu", "(1+leak)/4 mu, in T1, T2 and T12 too"},
+    {"MP-LLWA-03", "Appendix G.3", "grad G = mu+-, growth rates |mu+-|, Ltilde = l(0) + sum aG",
+     "mu+-/2, |mu+-|/2, minus sign; kappa is unchanged"},
+    {"MP-LLWA-04", "Lemma 5.4", "thetahat = (b+, b+ mubar, b-, b- mubar)",
+     "(w1,w2,a1,a2) = (b+ mubar, b- mubar, b+, b-)"},
+    {"MP-LLWA-05", "Appendices A.1, G.1", "second clause of x_i^- with superscript +",
+     "x_i^- = x_i for y_i = -1"},
+    {"MP-LLWA-06", "Theorems 6.2, A.7, A.10, displays", "probability 1 - delta, draws from Dinit",
+     "1 - 2^-m, draws from the balanced distribution"},
+    {"MP-LLWA-07", "Appendix G.2, first sentence", "A.1 is weaker than A.2",
+     "A.1 is stronger: it implies A.2"},
+    {"MP-LLWA-08", "proof of Theorem B.19", "rate of decrease c^2", "c, since a_k^2 > c"},
+    {"MP-LLWA-09", "proof of Theorem 5.5",
+     "(1-gamma*)/2; max{...,1}; exp(-g_i); |theta|; the excluded direction twice",
+     "(1-leak)/2; min; exp(-q_i); |theta|^2; the mirrored direction"},
+    {"MP-LLWA-10", "Assumption A.9", "a_k <= 0", "a_k >= 0: exchanging the labels maps a to -a"},
+    {"MP-LLWA-11", "Theorem H.2, Lemma H.3", "f = phi + phi; w_k/a_k; |x_i|; S^D",
+     "phi<w+,x> - phi<w-,x>; w_k/|a_k|; |w_i|; S^(D-1)"},
+    {"MP-LLWA-12", "Appendix F.2.2", "gradient of the smoothed margin with + L alpha theta/|theta|^(L+2)",
+     "minus sign; (47) is tangential; alpha = l^-1(nL) in (55)"},
+    {"MP-LLWA-13", "Lemmas G.3, G.4", "excluded w = lambda mu- (a > 0), -lambda mu+ (a < 0)",
+     "-lambda mu- and +lambda mu+"},
+    {"MP-LLWA-14", "proof of Lemma G.4; Lemma B.14", "Dbar with max{1,d'}; threshold sqrt(eps/m)",
+     "min{1,d'}; sqrt(eps/2m)"},
+    {"MP-LLWA-15", "Appendix G.5; Section 4.3", "simplex p_i >= 1; <mu,w*> >= 1", "p_i >= 0; >= gamma*"},
+    {"MP-LLWA-16", "proof of Theorem 6.2",
+     "H > n|mu-| + ..., where mu- itself grows with H; norms at most 1 assumed",
+     "(1-leak) H > |sum_{j>1} y_j x_j^-| + |sum_{j>1} y_j x_j^+| suffices; divide the data"},
+    {"MP-LLWA-17", "Table 1, caption; Lemma 5.2", "ReLU; a universal constant C",
+     "leaky ReLU; C = 4/rate0 + sqrt 2 depends on the data"},
+};
+const RfMisprintTable rf_misprints_llwa = {misprints, sizeof misprints / sizeof misprints[0]};

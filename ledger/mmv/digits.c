@@ -1,0 +1,428 @@
+/* Min, Mallada, Vidal, section 4 and appendix A.4: digits. 50 neurons, every weight N(0, 1e-12), gradient
+ * descent with rate 2e-3 on the mean exponential loss, 15000 updates in single precision. MMV-30: digits 0
+ * and 1 (Figure 5); MMV-31: 3 and 8, 1 and 7 (Figures 10, 11). All samples with --heavy, otherwise some of
+ * them: the marks of the curves move by a few percent only. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit/digits.h"
+#include "kit/figure.h"
+#include "kit/grid.h"
+#include "mmv/mmv.h"
+#include "reluflow/la.h"
+#include "reluflow/train.h"
+
+enum { m = 50, pixels = RF_DIGIT_PIXELS, updates = 15000, most = updates / 10 + 2, map_side = 80 };
+
+/* What is looked at during training, one entry per look. Index 0: V+ and x+, 1: V- and x-. */
+typedef struct Series {
+  rf_index count;
+  double step[most], loss[most], srank[most], norm2[most];
+  double mean[2][most], low[2][most], high[2][most]; /* cosines: of the mean neuron, smallest, largest */
+} Series;
+
+/* Samples without the pixels that are the same everywhere: those weights never move. */
+typedef struct Set {
+  RfDataset data; /* centred, all pixels */
+  rf_index n, used, which[pixels];
+  double *X;              /* n rows of `used` */
+  double sums[2][pixels]; /* x+, x- */
+  double sum_norm[2];
+  rf_index sizes[2];
+  double *correlation; /* y_i y_j cosines of at most 2000 samples, positives first */
+  rf_index corners, positives;
+} Set;
+
+static void set_free(Set *set) {
+  rf_dataset_free(&set->data);
+  rf_free(set->X), rf_free(set->correlation);
+}
+
+static RfStatus no_memory(RfClaimRun *run) {
+  return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the digits");
+}
+
+/* Cosines between samples, sorted by label. */
+static RfStatus correlate(RfClaimRun *run, Set *set) {
+  rf_index count = set->n < 2000 ? set->n : 2000, at = 0;
+  double *U = RF_NEW(double, count *pixels);
+  set->corners = count;
+  set->correlation = RF_NEW(double, count *count);
+  if (!U || !set->correlation) {
+    rf_free(U);
+    return no_memory(run);
+  }
+  for (int side = 1; side >= -1; side -= 2)
+    for (rf_index k = 0; k < count; k++) {
+      rf_index i = k * set->n / count; /* evenly through the file */
+      const double *x = set->data.X + i * pixels;
+      double length = rf_la_norm(x, pixels);
+      if ((set->data.y[i] > 0 ? 1 : -1) != side) continue;
+      if (side > 0) set->positives++;
+      for (int p = 0; p < pixels; p++) U[at * pixels + p] = length > 0 ? x[p] / length : 0;
+      at++;
+    }
+  rf_la_gram(set->correlation, U, count, pixels);
+  rf_free(U);
+  return RF_OK;
+}
+
+static RfStatus set_load(RfClaimRun *run, Set *set, bool *found, int a, int b, rf_index limit) {
+  memset(set, 0, sizeof *set);
+  RfStatus status = rf_claim_digits(run, &set->data, found, a, b, limit, true);
+  if (status || !*found) return status;
+  set->n = set->data.n;
+  for (rf_index p = 0; p < pixels; p++) {
+    bool varies = false;
+    for (rf_index i = 0; i < set->n && !varies; i++) varies = set->data.X[i * pixels + p] != 0;
+    if (varies) set->which[set->used++] = p;
+  }
+  set->X = RF_NEW(double, set->n * set->used);
+  if (!set->X) return no_memory(run);
+  for (rf_index i = 0; i < set->n; i++) {
+    const double *x = set->data.X + i * pixels;
+    int side = set->data.y[i] > 0 ? 0 : 1;
+    for (rf_index j = 0; j < set->used; j++) set->X[i * set->used + j] = x[set->which[j]];
+    rf_la_axpy(set->sums[side], 1, x, pixels);
+    set->sizes[side]++;
+  }
+  for (int side = 0; side < 2; side++) set->sum_norm[side] = rf_la_norm(set->sums[side], pixels);
+  return correlate(run, set);
+}
+
+/* ---- training --------------------------------------------------------------------------------------------
+ */
+
+/* The weights at a look: W as m rows of all pixels, with the ones that never move. */
+typedef struct Weights {
+  double W[m * pixels], a[m], centre[2][pixels]; /* centre: mean neuron of V+ and V- */
+} Weights;
+
+static RfStatus look(RfClaimRun *run, Series *s, Weights *at, const Set *set, double step, double loss) {
+  double gram[m * m], values[m];
+  rf_index r = s->count++, members[2] = {0, 0};
+  memset(at->centre, 0, sizeof at->centre);
+  s->step[r] = step, s->loss[r] = loss;
+  for (int side = 0; side < 2; side++) s->low[side][r] = 1, s->high[side][r] = -1;
+  for (int k = 0; k < m; k++) {
+    const double *w = at->W + k * pixels;
+    int side = at->a[k] > 0 ? 0 : 1;
+    double cosine = rf_la_dot(w, set->sums[side], pixels) / (rf_la_norm(w, pixels) * set->sum_norm[side]);
+    s->low[side][r] = fmin(s->low[side][r], cosine), s->high[side][r] = fmax(s->high[side][r], cosine);
+    rf_la_axpy(at->centre[side], 1, w, pixels);
+    members[side]++;
+  }
+  for (int side = 0; side < 2; side++) {
+    double length = rf_la_norm(at->centre[side], pixels);
+    s->mean[side][r] = rf_la_dot(at->centre[side], set->sums[side], pixels) / (length * set->sum_norm[side]);
+    if (members[side] > 0) rf_la_scale(at->centre[side], 1 / (double)members[side], pixels);
+  }
+  rf_la_gram(gram, at->W, m, pixels);
+  double trace = 0;
+  for (int k = 0; k < m; k++) trace += gram[k * m + k];
+  RfStatus status = rf_la_symmetric_eigen(run->context, values, gram, m);
+  s->norm2[r] = values[m - 1], s->srank[r] = trace / values[m - 1];
+  return status;
+}
+
+/* Piece by piece: the state of gradient descent is its weights, and a float survives the way through double.
+ */
+static RfStatus train(RfClaimRun *run, Series *s, Weights *at, const Set *set, rf_index every) {
+  RfNet start;
+  RfLayeredNet net = {0};
+  const rf_index used = set->used;
+  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainData data = {.X = set->X, .y = set->data.y, .n = set->n};
+  settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true, settings.precision = RF_FLOAT;
+  settings.max_steps = every, settings.record_every = updates;
+  RfStatus status =
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, pixels, 0, run->settings->first_seed, 1);
+  if (status) return status;
+  rf_la_scale(start.W, 1e-6, m * pixels), rf_la_scale(start.a, 1e-6, m);
+  memcpy(at->W, start.W, sizeof at->W), memcpy(at->a, start.a, sizeof at->a);
+  rf_net_free(&start);
+  RfNet small = {0};
+  status = rf_net_new(run->context, &small, m, used, 0);
+  if (!status) status = rf_train_from_net(run->context, &net, &small);
+  rf_net_free(&small);
+  for (int k = 0; k < m && !status; k++) {
+    for (rf_index j = 0; j < used; j++) net.theta[k * used + j] = at->W[k * pixels + set->which[j]];
+    net.theta[m * used + k] = at->a[k];
+  }
+  for (rf_index done = 0; done <= updates && !status; done += every) {
+    RfTrainResult result;
+    status = rf_train_run(run->context, &result, &net, &data, &settings);
+    if (status) break;
+    status = look(run, s, at, set, (double)done, result.records[0].loss);
+    memcpy(net.theta, result.net.theta, (size_t)net.n_parameters * sizeof(double));
+    for (int k = 0; k < m && done < updates; k++) {
+      for (rf_index j = 0; j < used; j++) at->W[k * pixels + set->which[j]] = net.theta[k * used + j];
+      at->a[k] = net.theta[m * used + k];
+    }
+    rf_train_result_free(&result);
+  }
+  rf_layers_free(&net);
+  return status;
+}
+
+/* ---- reading the curves ----------------------------------------------------------------------------------
+ */
+
+/* First look from which on the condition holds for good (or just first time). */
+static double first_below(const Series *s, const double *values, double bound) {
+  for (rf_index r = 0; r < s->count; r++)
+    if (values[r] < bound) return s->step[r];
+  return NAN;
+}
+
+static double band_above(const Series *s, double bound) {
+  for (rf_index r = 0; r < s->count; r++)
+    if (s->low[0][r] >= bound && s->low[1][r] >= bound) return s->step[r];
+  return NAN;
+}
+
+static rf_index look_at(const Series *s, double step) {
+  rf_index r = 0;
+  while (r + 1 < s->count && s->step[r] < step) r++;
+  return r;
+}
+
+/* The mark is within a factor of `expected`. */
+static void judge_mark(RfClaimRun *run, const char *what, double mark, double expected, double factor) {
+  rf_claim_close(run, what, log(mark / expected), 0, log(factor));
+}
+
+/* ---- pictures --------------------------------------------------------------------------------------------
+ */
+
+static void draw_map(RfSvg *svg, const Set *set) {
+  double shown[map_side * map_side];
+  for (int r = 0; r < map_side; r++)
+    for (int c = 0; c < map_side; c++)
+      shown[r * map_side + c] =
+          set->correlation[r * set->corners / map_side * set->corners + c * set->corners / map_side];
+  rf_svg_label(svg, 70, 52, RF_ANCHOR_START, 13, RF_COLOUR_INK, "cosines of samples, positive label first");
+  rf_claim_heat(svg, 70, 62, 260, 260, shown, map_side, map_side, 1);
+  double split = 260.0 * (double)set->positives / (double)set->corners;
+  RfPen pen = {.colour = RF_COLOUR_INK, .width = 1};
+  rf_svg_line(svg, 70, 62 + split, 330, 62 + split, pen);
+  rf_svg_line(svg, 70 + split, 62, 70 + split, 322, pen);
+  const RfLegendEntry legend[] = {{"1", RF_COLOUR_VERMILION, RF_MARK_SQUARE},
+                                  {"-1", RF_COLOUR_BLUE, RF_MARK_SQUARE}};
+  rf_svg_legend(svg, 150, 330, 160, legend, 2);
+}
+
+static void draw_band(const RfPlot *plot, const Series *s, int side, RfColour colour) {
+  enum { shown = 151 };
+  double x[2 * shown], y[2 * shown];
+  for (int k = 0; k < shown; k++) {
+    rf_index r = k * (s->count - 1) / (shown - 1);
+    x[k] = x[2 * shown - 1 - k] = rf_plot_x(plot, s->step[r]);
+    y[k] = rf_plot_y(plot, s->low[side][r]), y[2 * shown - 1 - k] = rf_plot_y(plot, s->high[side][r]);
+  }
+  rf_svg_polygon(plot->svg, x, y, (rf_index)2 * shown, colour, 0.25);
+  rf_plot_line(plot, s->step, s->mean[side], s->count, (RfPen){.colour = colour, .width = 2});
+}
+
+static void draw_curves(RfSvg *svg, const Series *s) {
+  RfPlot band = {.svg = svg, .left = 430, .top = 62, .width = 330, .height = 260};
+  band.x = (RfAxis){.low = 0, .high = updates, .label = "updates"};
+  band.y = (RfAxis){.low = -0.3, .high = 1.02, .label = "cosine with x+ or x-"};
+  rf_plot_axes(&band);
+  draw_band(&band, s, 0, RF_COLOUR_VERMILION);
+  draw_band(&band, s, 1, RF_COLOUR_GREEN);
+  const RfLegendEntry sides[] = {{"V+: mean, band", RF_COLOUR_VERMILION, -1}, {"V-", RF_COLOUR_GREEN, -1}};
+  rf_svg_legend(svg, 430, 36, 330, sides, 2);
+  RfPlot curves = {.svg = svg, .left = 860, .top = 62, .width = 330, .height = 260};
+  curves.x = band.x, curves.y = (RfAxis){.low = 1e-3, .high = 100, .log = true, .label = "(log scale)"};
+  rf_plot_axes(&curves);
+  rf_plot_line(&curves, s->step, s->loss, s->count, (RfPen){.colour = RF_COLOUR_BLUE, .width = 2});
+  rf_plot_line(&curves, s->step, s->srank, s->count, (RfPen){.colour = RF_COLOUR_ORANGE, .width = 2});
+  rf_plot_line(&curves, s->step, s->norm2, s->count, (RfPen){.colour = RF_COLOUR_PURPLE, .width = 2});
+  const RfLegendEntry entries[] = {
+      {"loss", RF_COLOUR_BLUE, -1}, {"stable rank", RF_COLOUR_ORANGE, -1}, {"|W|^2", RF_COLOUR_PURPLE, -1}};
+  rf_svg_legend(svg, 860, 36, 340, entries, 3);
+}
+
+static void draw_images(RfSvg *svg, const Weights *at, const Set *set) {
+  static const char *const names[] = {"mean of V+", "mean of x+", "mean of V-", "mean of x-"};
+  const double *images[] = {at->centre[0], set->sums[0], at->centre[1], set->sums[1]};
+  for (int k = 0; k < 4; k++) {
+    double left = 1240 + 150 * (k % 2), top = k < 2 ? 62 : 212;
+    rf_svg_label(svg, left, top - 6, RF_ANCHOR_START, 12, RF_COLOUR_INK, names[k]);
+    rf_claim_heat(svg, left, top, 120, 120, images[k], RF_DIGIT_SIDE, RF_DIGIT_SIDE,
+                  rf_la_max_abs(images[k], pixels));
+  }
+}
+
+static RfStatus draw(RfClaimRun *run, const char *recipe, const char *title, const Series *s,
+                     const Weights *at, const Set *set) {
+  char name[40];
+  const double *columns[] = {s->step,   s->loss,    s->srank,   s->norm2,  s->mean[0],
+                             s->low[0], s->high[0], s->mean[1], s->low[1], s->high[1]};
+  snprintf(name, sizeof name, "%s.csv", recipe);
+  RfStatus status = rf_claim_series(run, name,
+                                    "update,loss,stable_rank,squared_norm,cosine_plus,smallest_plus,largest_"
+                                    "plus,cosine_minus,smallest_minus,largest_minus",
+                                    columns, 10, s->count);
+  if (status || !rf_claim_draws(run)) return status;
+  RfSvg svg = {0};
+  rf_svg_begin(&svg, 1540, 390, title, "correlations, alignment, loss and rank, mean neurons");
+  rf_svg_label(&svg, 70, 24, RF_ANCHOR_START, 15, RF_COLOUR_INK, title);
+  draw_map(&svg, set);
+  draw_curves(&svg, s);
+  draw_images(&svg, at, set);
+  rf_svg_end(&svg);
+  snprintf(name, sizeof name, "%s.svg", recipe);
+  return rf_claim_picture(run, &svg, name);
+}
+
+/* ---- the claims ------------------------------------------------------------------------------------------
+ */
+
+/* One pair of digits: loads, trains, draws; the judges look at the series afterwards. */
+typedef struct Pair {
+  Set set;
+  Series series;
+  Weights end;
+  double seconds;
+} Pair;
+
+static RfStatus pair_run(RfClaimRun *run, Pair *pair, bool *found, int a, int b, rf_index limit,
+                         const char *recipe, const char *title) {
+  bool heavy = run->settings->heavy;
+  RfStatus status = set_load(run, &pair->set, found, a, b, heavy ? 0 : limit);
+  if (status || !*found) return status;
+  double start = rf_clock_seconds();
+  status = train(run, &pair->series, &pair->end, &pair->set, heavy ? 10 : 50);
+  pair->seconds = rf_clock_seconds() - start;
+  return status ? status : draw(run, recipe, title, &pair->series, &pair->end, &pair->set);
+}
+
+static int ascending(const void *p, const void *q) {
+  double x = *(const double *)p, y = *(const double *)q;
+  return (x > y) - (x < y);
+}
+
+/* C_ij = y_i y_j cosine: mostly positive, and the data are centred. */
+static void judge_correlations(RfClaimRun *run, Set *set, double aggregate) {
+  rf_index count = 0, negative = 0, size = set->corners;
+  double opposite = 0, least = 1;
+  for (rf_index i = 0; i < size; i++) /* gathered in place: the upper triangle comes behind its own reads */
+    for (rf_index j = i + 1; j < size; j++) {
+      bool same = (i < set->positives) == (j < set->positives);
+      double value = same ? set->correlation[i * size + j] : -set->correlation[i * size + j];
+      set->correlation[count++] = value;
+      negative += value < 0, least = fmin(least, value);
+    }
+  qsort(set->correlation, (size_t)count, sizeof(double), ascending);
+  rf_claim_close(run, "share of negative C_ij", (double)negative / (double)count, 0.075, 0.015);
+  rf_claim_close(run, "median of C_ij", set->correlation[count / 2], 0.30, 0.03);
+  rf_claim_true(run, "the assumption is violated: sep < 0, not below that of all digits",
+                least < 0 && least >= -0.8525);
+  for (int p = 0; p < pixels; p++) opposite = fmax(opposite, fabs(set->sums[0][p] + set->sums[1][p]));
+  rf_claim_at_most(run, "x+ + x- over |x+|", opposite / set->sum_norm[0], 0, 1e-10);
+  rf_claim_relative(run, "|x+|/n", set->sum_norm[0] / (double)set->n, aggregate, 0.03);
+}
+
+static void judge_zero_one(RfClaimRun *run, Pair *pair) {
+  const Series *s = &pair->series;
+  rf_index last = s->count - 1, calm = look_at(s, 2500);
+  double rank_from = 0, aligned = NAN;
+  for (rf_index r = 0; r <= last; r++) {
+    if (s->srank[r] >= 2) rank_from = s->step[r];
+    if (isnan(aligned) && fmin(s->mean[0][r], s->mean[1][r]) >= 0.95) aligned = s->step[r];
+  }
+  double band = band_above(s, 0.9), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
+         drop = first_below(s, s->loss, 0.9 * s->loss[0]);
+  judge_mark(run, "mean cosines reach 0.95, mark over 900", aligned, 900, 1.5);
+  judge_mark(run, "all cosines reach 0.9, mark over 2250", band, 2250, 1.5);
+  judge_mark(run, "loss below 0.99 of its start, mark over 2600", begin, 2600, 1.5);
+  judge_mark(run, "loss below 0.9 of its start, mark over 2900", drop, 2900, 1.5);
+  rf_claim_at_most(run, "last look with a stable rank of 2 or more", rank_from, 0, 1500);
+  rf_claim_close(run, "stable rank at 2500", s->srank[calm], 1, 0.05);
+  rf_claim_close(run, "stable rank at 15000", s->srank[last], 1.032, 0.05);
+  for (int side = 0; side < 2; side++)
+    rf_claim_at_least(run, "cosine of the mean neuron with x+ or x- at 15000", s->mean[side][last], 0.9, 0);
+  rf_claim_note(run,
+                "%lld samples, float, %.0f s: mean cosine 0.95 at %.0f, band above 0.9 at %.0f, loss below "
+                "0.99 and 0.9 at %.0f and %.0f, stable rank %.3f at 2500 and %.3f at 15000, cosines of means "
+                "%.3f and %.3f",
+                (long long)pair->set.n, pair->seconds, aligned, band, begin, drop, s->srank[calm],
+                s->srank[last], s->mean[0][last], s->mean[1][last]);
+}
+
+/* While outputs are small, a neuron grows by the factor 1 + rate c |x+| per update, with c = 1/n for the mean
+ * exponential loss and 1/2 for the summed logistic one: marks are n/2 times earlier. */
+static void judge_misprints(RfClaimRun *run, const Pair *pair) {
+  const double *plus = pair->set.sums[0], *minus = pair->set.sums[1];
+  double cosine = rf_la_dot(plus, minus, pixels) / (pair->set.sum_norm[0] * pair->set.sum_norm[1]);
+  double drop = first_below(&pair->series, pair->series.loss, 0.9 * pair->series.loss[0]);
+  rf_claim_misprint(run, "MP-MMV-15", "1 + cos(x+,x-) after centring", NAN, 0, 1 + cosine, true);
+  rf_claim_misprint(run, "MP-MMV-16",
+                    "update at which the loss is below 0.9 of its start, summed or mean loss",
+                    2 * drop / (double)pair->set.n, drop, drop, false);
+}
+
+RfStatus rf_mmv_30(RfClaimRun *run) {
+  bool found;
+  Pair *pair = RF_NEW(Pair, 1);
+  if (!pair) return no_memory(run);
+  RfStatus status = pair_run(run, pair, &found, 0, 1, 2000, "E-MM-2", "MMV Figure 5: digits 0 and 1");
+  if (!status && found) {
+    judge_zero_one(run, pair);
+    judge_correlations(run, &pair->set, 1.8827);
+    judge_misprints(run, pair);
+  }
+  set_free(&pair->set);
+  rf_free(pair);
+  return status;
+}
+
+/* What the ledger knows about a pair from the full files. */
+typedef struct Expected {
+  int a, b;
+  double aggregate, band, begin, drop;
+  const char *recipe, *title;
+} Expected;
+
+static void judge_pair(RfClaimRun *run, const Pair *pair, const Expected *e) {
+  const Series *s = &pair->series;
+  rf_index last = s->count - 1;
+  double band = band_above(s, 0.9), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
+         drop = first_below(s, s->loss, 0.9 * s->loss[0]);
+  rf_index at = look_at(s, drop);
+  rf_claim_relative(run, "|x+|/n", pair->set.sum_norm[0] / (double)pair->set.n, e->aggregate, 0.05);
+  judge_mark(run, "all cosines reach 0.9, mark over the expected one", band, e->band, 1.5);
+  judge_mark(run, "the loss begins to drop, mark over the expected one", begin, e->begin, 1.5);
+  judge_mark(run, "loss below 0.9 of its start, mark over the expected one", drop, e->drop, 1.5);
+  for (int side = 0; side < 2; side++) {
+    rf_claim_at_least(run, "cosine of the mean neuron when the loss drops", s->mean[side][at], 0.97, 0);
+    rf_claim_at_least(run, "cosine of the mean neuron at 15000", s->mean[side][last], 0.7, 0);
+  }
+  rf_claim_at_most(run, "stable rank at 15000", s->srank[last], 1, 0.3);
+  rf_claim_note(run,
+                "%d/%d, %lld samples, %.0f s: band at %.0f, drop %.0f-%.0f, cosines %.3f, %.3f then %.3f, "
+                "%.3f, stable rank %.3f",
+                e->a, e->b, (long long)pair->set.n, pair->seconds, band, begin, drop, s->mean[0][at],
+                s->mean[1][at], s->mean[0][last], s->mean[1][last], s->srank[last]);
+}
+
+RfStatus rf_mmv_31(RfClaimRun *run) {
+  static const Expected pairs[] = {
+      {3, 8, 0.917, 4600, 5400, 6100, "E-MM-5-38", "MMV Figure 10: digits 3 and 8"},
+      {1, 7, 1.331, 3300, 3700, 4200, "E-MM-5-17", "MMV Figure 11: digits 1 and 7"}};
+  RfStatus status = RF_OK;
+  bool found = true;
+  for (int k = 0; k < 2 && !status && found; k++) {
+    Pair *pair = RF_NEW(Pair, 1);
+    if (!pair) return no_memory(run);
+    status = pair_run(run, pair, &found, pairs[k].a, pairs[k].b, 600, pairs[k].recipe, pairs[k].title);
+    if (!status && found) judge_pair(run, pair, &pairs[k]);
+    set_free(&pair->set);
+    rf_free(pair);
+  }
+  return status;
+}

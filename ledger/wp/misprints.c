@@ -1,0 +1,38 @@
+/* Misprints of Wang and Pilanci. */
+#include "kit/claims_internal.h"
+
+static const RfMisprint misprints[] = {
+    {"MP-WP-01", "F.1, (128)", "u = (0.58, -0.16)", "x1/|x1|^2 = (0.5606, -0.1597); 0.58 is its length"},
+    {"MP-WP-02", "F.2, (130)", "(0.43, 0.59)", "X^-1 1 = (0.4386, 0.5881), which rounds to 0.44"},
+    {"MP-WP-03", "F.2, captions of Figures 8-10", "a non-spike-free dataset",
+     "the data are spike-free, as the heading says: spike number 1"},
+    {"MP-WP-04", "(24), (76), (79), Lemmas 2 and 3, Proposition 6", "residual at zero y/4",
+     "y/2: the logistic slope at 0 is -1/2; y/4 is its Lipschitz constant"},
+    {"MP-WP-05", "(73), (74)", "r(t) >= r(0) - n x_max t/4", "n x_max t: the residuals are below 1, not 1/4"},
+    {"MP-WP-06", "(26), (27), (93)", "sqrt(1 - delta/8)", "sqrt(1 - delta/4), as in the comparison (92)"},
+    {"MP-WP-07", "Corollary 1, (93)", "prefactor 1/(g0 sqrt), exponent 2 g0 t/sqrt",
+     "1/(2 g0 sqrt), 2 g0 t sqrt, c3 = (sqrt + z0)/(sqrt - z0)"},
+    {"MP-WP-08", "(78)-(90)", "n neurons in (80)-(85), no factor m in (84), (88)",
+     "m neurons; scale e^{2r} <= min(gmin delta/(2m|X|_F^2), gmin^2 delta/(8 n^2 m x_max^3))"},
+    {"MP-WP-09", "(8), (15), (30)", "(X^T u)_+ and I - XX^T", "(Xu)_+ and I - XX^+"},
+    {"MP-WP-10", "(7) against (14), (47), (48)", "both u_j and u'_j are set",
+     "only the one on the side of sign a: otherwise outputs double and a cone constraint fails"},
+    {"MP-WP-11", "(129)", "the constraint with -lam twice", "one constraint per sign of lam"},
+    {"MP-WP-12", "F(Theta,X), (19)", "(XW1)_+ + w2, W1 of size N x m", "the product, W1 of size d x m"},
+    {"MP-WP-13", "Lemmas 8, 9", "sign(u0), v; all extensions have equal norms",
+     "sign(Xu0), u0; false when a negative sample is orthogonal to all positive ones"},
+    {"MP-WP-14", "Proposition 7", "all u in the ball", "|u| = 1 and (Xu)_+ not 0: the dead plateau is flat"},
+    {"MP-WP-15", "Theorem 2", "any number of classes",
+     "K = 2: for K >= 3 the one-versus-rest problems are not orthogonally separable"},
+    {"MP-WP-16", "Theorem 4", "almost all initialisations", "those with an aligned neuron of each sign"},
+    {"MP-WP-17", "(41), (60), (62), cross references", "g x.w = 0; index sets; >= |a|",
+     "(g - 1(x.w >= 0)) x.w = 0; the second sum over D_j = 1; >= |b|^2"},
+    {"MP-WP-18", "below (6)", "p <= 2r(e(N-1)/r)^r", "for N >= 2: it is 0 < 2 at N = 1"},
+    {"MP-WP-19", "(64), (66), Remark 1", "max lam^T (Xu)_+ = max lam^T Y+ (Xu)_+",
+     "<= only, unless all labels are 1; Proposition 5 stays true"},
+    {"MP-WP-20", "Theorem 1, Proposition 6", "any dataset: cosine 1 - delta with g(u,y)",
+     "with the projected g where a neuron ends on a hyperplane: it slides"},
+    {"MP-WP-21", "Proposition 6, T_i", "log of (sqrt + <v0,u0>/g_i)/(sqrt - <v0,u0>/g_i), v0 a unit vector",
+     "g(u0) instead of v0; terms with <g(u0),u0>/g_i >= 1 - delta/2 are zero"},
+};
+const RfMisprintTable rf_misprints_wp = {misprints, sizeof misprints / sizeof misprints[0]};

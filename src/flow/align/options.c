@@ -1,0 +1,277 @@
+/* The continuations of a neuron on hyperplanes. With s = sign(a) it climbs s sum_i c_i phi(w.x_i): a
+ * hyperplane with s c_i < 0 is a valley (concave, slopes by the minimum-norm element, a free slope slides: PL
+ * Lemma A.3), one with s c_i > 0 a ridge (convex), where a side is consistent when the field that belongs to
+ * it points into it. Valleys alone have exactly one continuation, one bounded least squares. Ridge sides are
+ * searched depth first; before every decision, interval bounds on s g.x_i over all open choices force or
+ * refute sides, so that ordinary points need no decision at all. Existence: the direction of steepest ascent
+ * is always a consistent continuation. */
+#include "flow/align/align_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reluflow/la.h"
+
+enum {
+  SEARCH_RIDGES = 512, /* more ridges than this at one point: ascent only, not every continuation */
+  SEARCH_NODES = 2000,
+  SEARCH_OPTIONS = 64
+};
+
+typedef struct Turn {
+  const RfAlignField *field;
+  const double *base, *slack;
+  const rf_index *on;
+  rf_index n_on, d, n_valley, n_ridge, nodes;
+  int sign_a, agreement;                    /* sign of a; of the options kept, see ridge_agrees */
+  rf_index *valley, *ridge;                 /* positions in `on` */
+  double *columns, *low, *high, *slope, *f; /* least squares over the valleys */
+  double *g;                                /* field of the choice at hand */
+  double *pair;                             /* n_ridge x n_on: s c_j x_i.x_j for ridge i, hyperplane j */
+  double *along;                            /* n_ridge: s base.x_i */
+  int8_t *choice;                           /* n_ridge: +1, -1, 0 = open */
+  rf_index *trail;                          /* decided ridges in order */
+  rf_index n_trail;
+  RfLeastSquaresWork *work;
+  RfAlignOptions *out;
+} Turn;
+
+void rf_align_options_free(RfAlignOptions *options) {
+  if (!options) return;
+  rf_free(options->side);
+  rf_free(options->g);
+  memset(options, 0, sizeof *options);
+}
+
+static void turn_free(Turn *turn) {
+  rf_free(turn->valley);
+  rf_free(turn->columns);
+  rf_free(turn->pair);
+  rf_free(turn->choice);
+  rf_la_least_squares_work_free(turn->work);
+}
+
+/* Splits `on` into valleys and ridges and takes all memory at once. */
+static RfStatus turn_new(RfContext *context, Turn *turn) {
+  rf_index n_on = turn->n_on, d = turn->d;
+  turn->valley = RF_NEW(rf_index, 3 * n_on);
+  turn->choice = RF_NEW(int8_t, n_on);
+  turn->columns = RF_NEW(double, n_on *d + 4 * n_on + 2 * d);
+  if (!turn->valley || !turn->choice || !turn->columns)
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
+  turn->ridge = turn->valley + n_on, turn->trail = turn->ridge + n_on;
+  turn->low = turn->columns + n_on * d, turn->high = turn->low + n_on;
+  turn->slope = turn->high + n_on, turn->along = turn->slope + n_on;
+  turn->f = turn->along + n_on, turn->g = turn->f + d;
+  for (rf_index z = 0; z < n_on; z++) {
+    double tilt = turn->sign_a * turn->field->c[turn->on[z]] * (1 - turn->field->leak);
+    if (tilt < 0) turn->valley[turn->n_valley++] = z;
+    if (tilt > 0) turn->ridge[turn->n_ridge++] = z;
+  }
+  for (rf_index v = 0; v < turn->n_valley; v++) {
+    rf_index i = turn->on[turn->valley[v]];
+    for (rf_index j = 0; j < d; j++) turn->columns[v * d + j] = turn->field->c[i] * turn->field->X[i * d + j];
+    turn->low[v] = turn->field->leak, turn->high[v] = 1;
+  }
+  return turn->n_valley > 1 ? rf_la_least_squares_work_new(context, &turn->work, d, turn->n_valley) : RF_OK;
+}
+
+/* g for the ridge sides at hand: valleys take the slopes of least |g|. */
+static RfStatus field_of_choice(RfContext *context, Turn *turn) {
+  const RfAlignField *field = turn->field;
+  rf_index d = turn->d;
+  if (d > 0) memcpy(turn->g, turn->base, (size_t)d * sizeof(double));
+  for (rf_index r = 0; r < turn->n_ridge; r++) {
+    rf_index i = turn->on[turn->ridge[r]];
+    rf_la_axpy(turn->g, field->c[i] * (turn->choice[r] > 0 ? 1 : field->leak), field->X + i * d, d);
+  }
+  if (turn->n_valley == 0) return RF_OK;
+  for (rf_index j = 0; j < d; j++) turn->f[j] = -turn->g[j];
+  if (turn->n_valley == 1) {
+    double square = rf_la_dot(turn->columns, turn->columns, d);
+    double s = square > 0 ? rf_la_dot(turn->columns, turn->f, d) / square : 1;
+    turn->slope[0] = fmin(1, fmax(field->leak, s));
+  } else {
+    RfStatus status = rf_la_box_least_squares(context, turn->slope, NULL, NULL, turn->columns, turn->f,
+                                              turn->low, turn->high, d, turn->n_valley, d, turn->work);
+    if (status) return status;
+  }
+  rf_la_combine(turn->f, turn->columns, turn->slope, turn->n_valley, d, d);
+  rf_la_axpy(turn->g, 1, turn->f, d);
+  return RF_OK;
+}
+
+static double push(const Turn *turn, rf_index z) {
+  rf_index i = turn->on[z];
+  return turn->sign_a * rf_la_dot(turn->g, turn->field->X + i * turn->d, turn->d);
+}
+
+/* 2: the field points into the side taken; 1: it runs along the hyperplane of a minus side, which is a
+ * continuation only where no other exists (rest, or a valley on the same hyperplane that outweighs the
+ * ridge); 0: neither. */
+static int ridge_agrees(const Turn *turn, rf_index r) {
+  rf_index z = turn->ridge[r];
+  double p = push(turn, z), slack = turn->slack[turn->on[z]];
+  if (turn->choice[r] > 0) return p > slack ? 2 : 0;
+  return p < -slack ? 2 : p <= slack ? 1 : 0;
+}
+
+static RfStatus keep_option(RfContext *context, Turn *turn, int agreement) {
+  RfAlignOptions *out = turn->out;
+  rf_index n_on = turn->n_on, d = turn->d;
+  if (agreement < turn->agreement) return RF_OK;
+  if (agreement > turn->agreement) out->count = 0;
+  turn->agreement = agreement;
+  if (out->count == out->room) {
+    rf_index room = out->room ? 4 * out->room : 1;
+    int8_t *side = rf_resize(out->side, room * n_on + 1, sizeof *side);
+    if (side) out->side = side;
+    double *g = side ? rf_resize(out->g, room * d + 1, sizeof *g) : NULL;
+    if (!g) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
+    out->g = g, out->room = room;
+  }
+  int8_t *side = out->side + out->count * n_on;
+  for (rf_index z = 0; z < n_on; z++) { /* valleys, and samples without a kink */
+    double p = push(turn, z), slack = turn->slack[turn->on[z]];
+    side[z] = p > slack ? 1 : p < -slack ? -1 : 0;
+  }
+  for (rf_index r = 0; r < turn->n_ridge; r++) side[turn->ridge[r]] = turn->choice[r];
+  if (d > 0) memcpy(out->g + out->count * d, turn->g, (size_t)d * sizeof(double));
+  out->count++;
+  return RF_OK;
+}
+
+static void decide(Turn *turn, rf_index r, int8_t side) {
+  turn->choice[r] = side;
+  turn->trail[turn->n_trail++] = r;
+}
+
+static void undo(Turn *turn, rf_index mark) {
+  while (turn->n_trail > mark) turn->choice[turn->trail[--turn->n_trail]] = 0;
+}
+
+/* Range of s g.x_i over all open slopes except that of ridge r itself (own slope 0). */
+static void push_range(const Turn *turn, rf_index r, double *low, double *high) {
+  const double *pair = turn->pair + r * turn->n_on;
+  double leak = turn->field->leak;
+  *low = *high = turn->along[r];
+  for (rf_index v = 0; v < turn->n_valley; v++) {
+    double p = pair[turn->valley[v]];
+    *low += p > 0 ? leak * p : p, *high += p > 0 ? p : leak * p;
+  }
+  for (rf_index k = 0; k < turn->n_ridge; k++) {
+    double p = pair[turn->ridge[k]];
+    if (k == r) continue;
+    if (turn->choice[k])
+      *low += turn->choice[k] > 0 ? p : leak * p, *high += turn->choice[k] > 0 ? p : leak * p;
+    else
+      *low += p > 0 ? leak * p : p, *high += p > 0 ? p : leak * p;
+  }
+}
+
+/* Decides every open ridge of which only one side can be consistent; false when one has none. Safe against
+ * rounding: the final test is ridge_agrees, here the slack only widens what is allowed. */
+static bool propagate(Turn *turn) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (rf_index r = 0; r < turn->n_ridge; r++) {
+      if (turn->choice[r]) continue;
+      double low, high, own = turn->pair[r * turn->n_on + turn->ridge[r]];
+      double slack = 2 * turn->slack[turn->on[turn->ridge[r]]];
+      push_range(turn, r, &low, &high);
+      bool plus = high + own > -slack, minus = low + turn->field->leak * own <= slack;
+      if (!plus && !minus) return false;
+      if (plus && minus) continue;
+      decide(turn, r, plus ? 1 : -1);
+      changed = true;
+    }
+  }
+  return true;
+}
+
+static RfStatus search(RfContext *context, Turn *turn) {
+  rf_index mark = turn->n_trail, open = 0;
+  RfStatus status = RF_OK;
+  if (++turn->nodes > SEARCH_NODES || turn->out->count >= SEARCH_OPTIONS) {
+    turn->out->complete = false;
+    return RF_OK;
+  }
+  if (propagate(turn)) {
+    while (open < turn->n_ridge && turn->choice[open]) open++;
+    if (open < turn->n_ridge) {
+      for (int side = 1; side >= -1 && !status; side -= 2) {
+        rf_index here = turn->n_trail;
+        decide(turn, open, (int8_t)side);
+        status = search(context, turn);
+        undo(turn, here);
+      }
+    } else {
+      status = field_of_choice(context, turn);
+      int agreement = status ? 0 : 2;
+      for (rf_index r = 0; agreement && r < turn->n_ridge; r++) {
+        int one = ridge_agrees(turn, r);
+        if (one < agreement) agreement = one;
+      }
+      if (agreement) status = keep_option(context, turn, agreement);
+    }
+  }
+  undo(turn, mark);
+  return status;
+}
+
+static RfStatus search_all(RfContext *context, Turn *turn) {
+  const RfAlignField *field = turn->field;
+  rf_index d = turn->d;
+  turn->pair = RF_NEW(double, turn->n_ridge * turn->n_on);
+  if (!turn->pair) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
+  for (rf_index r = 0; r < turn->n_ridge; r++) {
+    const double *x = field->X + turn->on[turn->ridge[r]] * d;
+    turn->along[r] = turn->sign_a * rf_la_dot(x, turn->base, d);
+    for (rf_index z = 0; z < turn->n_on; z++) {
+      rf_index j = turn->on[z];
+      turn->pair[r * turn->n_on + z] = turn->sign_a * field->c[j] * rf_la_dot(x, field->X + j * d, d);
+    }
+  }
+  return search(context, turn);
+}
+
+/* Ascent from all-plus: linearise the convex ridges at the direction at hand, take the minimum-norm field,
+ * repeat. The slope of steepest ascent does not decrease, so it ends; used where the search is too large or
+ * found nothing. */
+static RfStatus ascend(RfContext *context, Turn *turn) {
+  for (rf_index r = 0; r < turn->n_ridge; r++) turn->choice[r] = 1;
+  RfStatus status = field_of_choice(context, turn);
+  for (int round = 0; round < 1000 && !status; round++) {
+    rf_index changed = 0;
+    for (rf_index r = 0; r < turn->n_ridge; r++) {
+      int8_t side = push(turn, turn->ridge[r]) > turn->slack[turn->on[turn->ridge[r]]] ? 1 : -1;
+      changed += side != turn->choice[r];
+      turn->choice[r] = side;
+    }
+    if (!changed) break;
+    status = field_of_choice(context, turn);
+  }
+  if (status) return status;
+  turn->out->complete = false;
+  return keep_option(context, turn, 2);
+}
+
+RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+                          const double *base, const double *slack, const rf_index *on, rf_index n_on,
+                          int sign_a) {
+  Turn turn = {.field = field,
+               .base = base,
+               .slack = slack,
+               .on = on,
+               .n_on = n_on,
+               .d = field->d,
+               .sign_a = sign_a,
+               .out = options};
+  if (options->n_on != n_on) options->room = 0; /* the rows change their length */
+  options->count = 0, options->n_on = n_on, options->d = field->d, options->complete = true;
+  RfStatus status = turn_new(context, &turn);
+  if (!status && turn.n_ridge <= SEARCH_RIDGES) status = search_all(context, &turn);
+  if (!status && options->count == 0) status = ascend(context, &turn);
+  turn_free(&turn);
+  return status;
+}

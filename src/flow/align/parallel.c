@@ -1,0 +1,120 @@
+/* Samples on one line share their hyperplane, so a neuron cannot take different sides of them. With x_i = r_i
+ * v, |v| = 1, their field on the side sigma of the plane is v times sum_i c_i r_i s_i = K + c' s,   c' =
+ * sum_i c_i |r_i|,   K = (1 + leak) sum_{r_i<0} c_i r_i, with s = 1 / leak by the side, s_i = s for r_i > 0
+ * and 1 + leak - s for r_i < 0: one sample v of weight c'. Where samples of opposite labels cancel (symmetric
+ * data), c' = 0 and the plane has no kink at all. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reluflow/la.h"
+
+typedef struct Planes {
+  rf_index count;
+  rf_index *of; /* n_on: the plane of a sample */
+  double *r;    /* n_on: signed length along its normal */
+  double *v;    /* count rows of d: normals */
+  double *c;    /* count: weights of the merged samples */
+  double *base; /* d */
+  rf_index *all;
+  double *slope;
+  int8_t *sign, *other, *found;
+} Planes;
+
+static void planes_free(Planes *p) {
+  rf_free(p->of), rf_free(p->r), rf_free(p->v), rf_free(p->c), rf_free(p->base), rf_free(p->all),
+      rf_free(p->slope);
+  rf_free(p->sign), rf_free(p->other), rf_free(p->found);
+}
+
+static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_index d) {
+  *p = (Planes){.of = RF_NEW(rf_index, n_on),
+                .r = RF_NEW(double, n_on),
+                .v = RF_NEW(double, n_on *d),
+                .c = RF_NEW(double, n_on),
+                .base = RF_NEW(double, d),
+                .all = RF_NEW(rf_index, n_on),
+                .slope = RF_NEW(double, n_on),
+                .sign = RF_NEW(int8_t, n_on),
+                .other = RF_NEW(int8_t, n_on),
+                .found = RF_NEW(int8_t, RF_MOST_OPTIONS * n_on)};
+  if (p->of && p->r && p->v && p->c && p->base && p->all && p->slope && p->sign && p->other && p->found)
+    return RF_OK;
+  planes_free(p);
+  return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
+}
+
+/* Signed length of x along the unit vector v when x is parallel to it, 0 otherwise. */
+static double along(const double *x, double size, const double *v, rf_index d) {
+  double r = rf_la_dot(x, v, d), away = 0;
+  for (rf_index j = 0; j < d; j++) away = fmax(away, fabs(x[j] - r * v[j]));
+  return away <= 1e-14 * size ? r : 0;
+}
+
+bool rf_flow_parallel(const double *x, const double *other, rf_index d) {
+  double size = rf_la_norm(other, d), dot = rf_la_dot(x, other, d), scale = rf_la_norm(x, d) * size;
+  return scale > 0 && fabs(dot) >= scale * (1 - 1e-15) - 1e-300;
+}
+
+static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on, rf_index n_on) {
+  rf_index d = field->d;
+  for (rf_index z = 0; z < n_on; z++) {
+    const double *x = field->X + on[z] * d;
+    double size = rf_la_norm(x, d);
+    rf_index k = 0;
+    while (k < p->count && (p->r[z] = along(x, size, p->v + k * d, d)) == 0) k++;
+    p->of[z] = k;
+    if (k < p->count) continue;
+    p->r[z] = size, p->all[k] = k, p->count++;
+    for (rf_index j = 0; j < d; j++) p->v[k * d + j] = x[j] / size;
+  }
+}
+
+/* Weights of the merged samples, and the constant part of their fields into base. */
+static void merge(Planes *p, const RfAlignField *field, const double *base, const rf_index *on,
+                  rf_index n_on) {
+  rf_index d = field->d;
+  memcpy(p->base, base, (size_t)d * sizeof *base);
+  for (rf_index k = 0; k < p->count; k++) {
+    double weight = 0, size = 0, constant = 0;
+    for (rf_index z = 0; z < n_on; z++) {
+      if (p->of[z] != k) continue;
+      double c = field->c[on[z]], r = p->r[z];
+      weight += c * fabs(r), size += fabs(c * r);
+      if (r < 0) constant += (1 + field->leak) * c * r;
+    }
+    p->c[k] = fabs(weight) <= 1e-14 * size ? 0 : weight;
+    rf_la_axpy(p->base, constant, p->v + k * d, d);
+  }
+}
+
+RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
+                       const rf_index *on, rf_index n_on, int sign_a) {
+  Planes p;
+  if (n_on < 2) return rf_flow_sides_distinct(context, sides, field, base, on, n_on, sign_a);
+  RfStatus status = planes_new(context, &p, n_on, field->d);
+  if (status) return status;
+  find_planes(&p, field, on, n_on);
+  if (p.count == n_on) {
+    planes_free(&p);
+    return rf_flow_sides_distinct(context, sides, field, base, on, n_on, sign_a);
+  }
+  merge(&p, field, base, on, n_on);
+  RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};
+  RfSides one = {.sign = p.sign, .slope = p.slope, .g = sides->g, .other = p.other};
+  one.found = sides->found ? p.found : NULL;
+  status = rf_flow_sides_distinct(context, &one, &merged, p.base, p.all, p.count, sign_a);
+  sides->count = one.count;
+  for (rf_index z = 0; z < n_on && !status; z++) {
+    rf_index k = p.of[z];
+    bool same = p.r[z] > 0;
+    sides->sign[z] = same ? p.sign[k] : (int8_t)-p.sign[k];
+    sides->other[z] = same ? p.other[k] : (int8_t)-p.other[k];
+    sides->slope[z] = same ? p.slope[k] : 1 + field->leak - p.slope[k];
+    for (int o = 0; sides->found && o < one.count && o < RF_MOST_OPTIONS; o++)
+      sides->found[o * n_on + z] = (int8_t)(same ? p.found[o * p.count + k] : -p.found[o * p.count + k]);
+  }
+  planes_free(&p);
+  return status;
+}

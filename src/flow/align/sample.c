@@ -1,0 +1,75 @@
+/* States along exact alignment paths at chosen times, for pictures and for starting an integrator in the
+ * middle. */
+#include "flow/align/align_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static RfStatus sample_one(RfContext *context, double *rows, RfAlignPath *path, const RfFlowStart *start,
+                           rf_index k, const double *times, rf_index n_times) {
+  rf_index width = start->d + 1;
+  for (rf_index j = 0; j < n_times; j++) {
+    RfAlignNeuron state;
+    RfStatus status = rf_align_path_follow(context, path, &state, start->directions + k * width,
+                                           start->log_norms[k], NULL, times[j]);
+    if (status) return status;
+    memcpy(rows + j * width, state.direction, (size_t)width * sizeof(double));
+    rf_align_neuron_free(&state);
+  }
+  return RF_OK;
+}
+
+RfStatus rf_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
+                         const rf_index *neurons, rf_index count, const double *times, rf_index n_times) {
+  double *c = RF_NEW(double, problem->n);
+  RfAlignData data = {0};
+  RfAlignPath *path = NULL;
+  if (!c) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
+  for (rf_index i = 0; i < problem->n; i++) c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
+  RfAlignField field = {.X = problem->X,
+                        .c = c,
+                        .n = problem->n,
+                        .d = problem->d,
+                        .leak = problem->leak,
+                        .freeze_second = problem->freeze_second};
+  RfStatus status = rf_align_data_new(context, &data, &field, count * n_times);
+  if (!status) status = rf_align_path_new(context, &path, &data);
+  for (rf_index k = 0; k < count && !status; k++) {
+    status = sample_one(context, directions + k * n_times * (problem->d + 1), path, problem->start,
+                        neurons[k], times, n_times);
+    if (!status && rf_context_stop(context)) status = RF_INTERRUPTED;
+  }
+  rf_align_path_free(path);
+  rf_align_data_free(&data);
+  rf_free(c);
+  return status;
+}
+
+double rf_align_valid_until(const RfAlignment *alignment, const RfFlowProblem *problem, double tolerance) {
+  double size = 0, longest = 0, rate = 0;
+  for (rf_index i = 0; i < problem->n; i++) {
+    double square = 0;
+    for (rf_index j = 0; j < problem->d; j++)
+      square += problem->X[i * problem->d + j] * problem->X[i * problem->d + j];
+    longest = fmax(longest, sqrt(square));
+    rate += rf_loss_slope_at_zero(problem->loss) * sqrt(square);
+  }
+  for (rf_index k = 0; k < alignment->m; k++) {
+    double norm = exp(problem->start->log_norms[k]);
+    size += 0.5 * norm * norm; /* |a||w| <= |(w,a)|^2/2 */
+  }
+  if (alignment->m == 0 || !(size > 0) || !(longest > 0) || !(rate > 0)) return INFINITY;
+  /* largest rate seen at the end of a path; along a path of a balanced neuron the rate only grows */
+  double fastest = 0;
+  for (rf_index k = 0; k < alignment->m; k++) {
+    const RfAlignNeuron *neuron = &alignment->neurons[k];
+    double imbalance = 0;
+    for (rf_index j = 0; j < problem->d; j++)
+      imbalance += problem->start->directions[k * (problem->d + 1) + j] *
+                   problem->start->directions[k * (problem->d + 1) + j];
+    bool balanced = fabs(imbalance - 0.5) < 1e-12;
+    fastest = fmax(fastest, balanced ? fmax(neuron->G, 0) : rate);
+  }
+  if (!(fastest > 0)) return INFINITY;
+  return fmax(0, (log(tolerance) - 2 * problem->log_scale - log(size * longest)) / (2 * fastest));
+}

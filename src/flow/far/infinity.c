@@ -1,0 +1,176 @@
+/* To t = infinity. The implicit method carries the margins to 1e6. The direction may still be far from its
+ * limit (errors like q^-1/2 and slower occur), so from there the scale is frozen: one constant mu is taken
+ * from every d rho/dtau, which leaves the direction's path as it is and lets kappa = integral of mu, the
+ * logarithm of the size gained, grow without stiffness. Every stretch ends with an attempt to polish. A KKT
+ * point is the flow's limit only when no vanishing unit would grow faster than the network under its
+ * multipliers (exact alignment with weights lambda_i y_i, in which the network's own rate is 1); one that
+ * would is carried to where it matters, and integration goes on. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double q_frozen = 1e6, q_slow = 1e4;
+
+/* Weighted mean of d rho/dtau + mu: the growth of the network. */
+static double growth_rate(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units, d = system->d;
+  double top = -INFINITY, sum = 0, weighted = 0;
+  rf_system_rhs(system, system->y, run->f);
+  const double *rho = system->y + units * (d + 1), *speed = run->f + units * (d + 1);
+  for (rf_index u = 0; u < units; u++)
+    if (!system->dead[u]) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u]) continue;
+    double size = exp(2 * (rho[u] - top));
+    if (run->problem->freeze_second) {
+      const double *w = system->y + u * d;
+      sum += size * rf_la_dot(w, w, d), weighted += size * rf_la_dot(w, run->f + u * d, d);
+    } else {
+      sum += size, weighted += size * (speed[u] + system->mu);
+    }
+  }
+  return weighted / sum;
+}
+
+/* Shifts all log-norms so that q_min is back at its place. */
+static void recentre(RfRun *run, double q_aim) {
+  RfSystem *system = &run->system;
+  rf_system_fields(system, system->y);
+  double q = rf_system_q_min(system), power = run->problem->freeze_second ? 1 : 2;
+  if (!(q > 0) || (q > q_aim / 30 && q < q_aim * 30)) return;
+  double shift = log(q_aim / q) / power;
+  for (rf_index u = 0; u < system->units; u++) system->y[system->units * (system->d + 1) + u] += shift;
+  system->kappa -= shift;
+  rf_run_reset(run);
+}
+
+/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
+ */
+static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, double *excess) {
+  RfSystem *system = &run->system;
+  uint8_t *small = RF_NEW(uint8_t, system->units);
+  double *c = RF_NEW(double, system->n);
+  rf_index count = 0;
+  RfStatus status = RF_OK;
+  *escaped = false;
+  *excess = -INFINITY;
+  if (!small || !c) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the escape test");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    small[u] = polish->group_of[u] < 0 && !system->dead[u];
+    count += small[u];
+  }
+  for (rf_index i = 0; i < system->n && !status; i++) c[i] = polish->lambda[i] * run->problem->y[i];
+  if (!status && count > 0 && !run->problem->freeze_second)
+    status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
+  rf_free(small);
+  rf_free(c);
+  return status;
+}
+
+/* Steps of a frozen-scale stretch; stop: a reason from outside came up. */
+static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
+  RfSystem *system = &run->system;
+  RfPhase *phase = &run->phase;
+  RfStatus status = RF_OK;
+  /* steps grow like 1/sqrt(q) while the direction travels */
+  double q_aim = phase->round < 2 ? q_frozen : q_slow;
+  *stop = false;
+  if (phase->left == 0) {
+    phase->left = phase->round < 2 ? 10 : 25;
+    recentre(run, q_aim);
+    system->mu = 0;
+    system->mu = growth_rate(run);
+    rf_run_reset(run);
+  }
+  while (phase->left > 0 && !status && !*stop) {
+    status = rf_run_checkpoint(run);
+    phase->left--;
+    if (!status) status = rf_fit_advance(run);
+    if (!status && !(system->q_least < 1e6 * q_aim)) recentre(run, q_aim); /* long steps, mu not exact */
+    if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
+  }
+  if (status == RF_INTERRUPTED)
+    phase->left++;
+  else if (!*stop)
+    system->mu = 0;
+  return status;
+}
+
+/* Polishes the state and runs the escape test where that may be the end; done: it was. */
+static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
+  RfPhase *phase = &run->phase;
+  bool escaped;
+  double excess;
+  *done = false;
+  rf_polish_free(polish);
+  RfStatus status = rf_polish(run->context, polish, &run->system, 1e-9);
+  run->fresh = false;
+  double before = phase->last;
+  phase->last = !status && polish->ok ? polish->distance : INFINITY;
+  if (status || !polish->ok) return status;
+  bool settled = polish->distance < 1e-6 || (polish->distance < 1e-3 && polish->distance > 0.5 * before);
+  if (!settled && phase->round < 60) return RF_OK;
+  status = escape_test(run, polish, &escaped, &excess);
+  if (status || !escaped) {
+    *done = !status && polish->distance <= 1e-2;
+    return status;
+  }
+  run->escapes++;
+  phase->last = INFINITY;
+  run->h = 0;
+  return RF_OK;
+}
+
+static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+  bool stop = false, done = false;
+  RfStatus status = RF_OK;
+  for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop && !status) {
+    status = stretch(run, outcome, why, &stop);
+    if (status || stop) continue;
+    run->phase.left = -1; /* the stretch is over, the attempt to finish is not */
+    status = try_to_finish(run, polish, &done);
+    if (!status) run->phase.left = 0;
+  }
+  if (status || stop) return status;
+  *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
+  if (!done)
+    snprintf(why, RF_WHY_SIZE, "%s",
+             polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
+  return RF_OK;
+}
+
+/* By the implicit method to margins of 1e6. */
+static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
+  RfStatus status = RF_OK;
+  bool for_ever = run->settings->until != RF_UNTIL_INFINITY; /* the end is elsewhere */
+  *stop = rf_run_stops(run, outcome, why);
+  for (; !status && !*stop; run->phase.steps++) {
+    status = rf_run_checkpoint(run);
+    if (!status && run->phase.steps % 10 == 0) status = rf_run_gather(run);
+    if (!status) status = rf_fit_advance(run);
+    if (status || (rf_system_q_min(&run->system) >= q_frozen && !for_ever)) break;
+    *stop = rf_run_stops(run, outcome, why);
+  }
+  return status;
+}
+
+RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+  bool stop = false;
+  RfStatus status = RF_OK;
+  if (run->phase.part == 1) {
+    status = rf_system_compress(&run->system);
+    if (!status) status = rf_run_resize(run);
+    run->implicit = run->at_infinity = true;
+    run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
+    run->phase = (RfPhase){.part = 2, .last = INFINITY};
+  }
+  if (!status && run->phase.part == 2) {
+    status = climb(run, outcome, why, &stop);
+    if (!status && !stop) run->phase.part = 3;
+  }
+  if (!status && !stop) status = frozen(run, polish, outcome, why);
+  return rf_run_ended(run, status, outcome, why);
+}

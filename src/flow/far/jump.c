@@ -1,0 +1,188 @@
+/* Waiting, computed instead of integrated. While the large units rest at a stationary point (or, with the
+ * scale frozen, grow along the limit direction), a unit too small to influence the margins sees constant
+ * weights and follows the closed form of the alignment. All small units are moved at once to the moment at
+ * which the first of them is about to matter. The start from a tiny scale is the case where every unit is
+ * small. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/align/align_internal.h"
+
+/* A balanced unit stays balanced: an imbalance of rounding size would let it pass through zero in the end. */
+void rf_unit_direction(const RfSystem *system, rf_index u, double *v) {
+  rf_index d = system->d;
+  memcpy(v, system->y + u * d, (size_t)d * sizeof(double));
+  v[d] = system->y[system->units * d + u];
+  double norm = rf_la_norm(v, d);
+  if (system->balanced[u] && norm > 0) rf_la_scale(v, fabs(v[d]) / norm, d);
+}
+
+static double *unit_rho(RfSystem *system, rf_index u) {
+  return &system->y[system->units * (system->d + 1) + u];
+}
+
+/* The clock at which unit u, followed to its end, reaches the size that matters; infinite when it never does.
+ */
+static double time_to_matter(const RfAlignNeuron *path, double main_rate, double start_rho,
+                             double rho_matters) {
+  if (start_rho >= rho_matters) return 0;
+  if (!(path->G > main_rate) || isnan(path->log_amplitude)) return INFINITY;
+  double joint = path->log_amplitude + 0.5 * log(2.0);
+  return fmax(0, (rho_matters - joint) / (path->G - main_rate));
+}
+
+typedef struct JumpEvent {
+  double clock;
+  rf_index unit, sample;
+  RfEventKind kind;
+} JumpEvent;
+
+static int by_clock(const void *left, const void *right) {
+  const JumpEvent *a = left, *b = right;
+  if (a->clock != b->clock) return a->clock < b->clock ? -1 : 1;
+  if (a->unit != b->unit) return a->unit < b->unit ? -1 : 1;
+  return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static double later(double log_t, double clock, double log_S) {
+  if (isnan(log_S) || !(clock > 0)) return log_t;
+  return rf_run_log_add(log_t, log(clock) - log_S);
+}
+
+static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t *small, double log_S) {
+  RfSystem *system = &run->system;
+  rf_index count = 0, at = 0;
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) count += paths[u].crossings[c].n_samples;
+  JumpEvent *list = RF_NEW(JumpEvent, count);
+  if (!list) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for events");
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) {
+      const RfCrossing *crossing = &paths[u].crossings[c];
+      for (rf_index s = 0; s < crossing->n_samples; s++)
+        list[at++] = (JumpEvent){crossing->t, u, crossing->samples[s], (RfEventKind)crossing->kinds[s]};
+    }
+  qsort(list, (size_t)count, sizeof *list, by_clock);
+  double before = system->log_t;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < count && !status; j++) {
+    system->log_t = later(before, list[j].clock, log_S);
+    status = rf_events_log(run, list[j].unit, list[j].sample, list[j].kind);
+  }
+  system->log_t = before;
+  rf_free(list);
+  return status;
+}
+
+/* Puts the end of a path into the system. */
+static RfStatus store_path(RfRun *run, rf_index u, const RfAlignNeuron *path, double rho) {
+  RfSystem *system = &run->system;
+  rf_index d = system->d, n = system->n;
+  memcpy(system->y + u * d, path->direction, (size_t)d * sizeof(double));
+  system->y[system->units * d + u] = path->direction[d];
+  *unit_rho(system, u) = rho;
+  memcpy(system->sigma + u * n, path->sector, (size_t)n);
+  if (run->problem->leak == 1) memset(system->sigma + u * n, 1, (size_t)n);
+  return rf_system_refresh_unit(system, u);
+}
+
+/* The state at `end` of a path that was followed to its last event before that: only the rest is followed. */
+static RfStatus continue_path(RfContext *context, RfAlignPath *path, RfAlignNeuron *neuron, double end) {
+  RfAlignNeuron rest;
+  RfStatus status = rf_align_path_follow(context, path, &rest, neuron->direction, neuron->log_norm,
+                                         neuron->sector, end - neuron->t_state);
+  if (!status && rest.n_crossings == 0) {
+    double *direction = neuron->direction;
+    int8_t *sector = neuron->sector;
+    neuron->direction = rest.direction, rest.direction = direction;
+    neuron->sector = rest.sector, rest.sector = sector;
+    neuron->log_norm = rest.log_norm;
+    neuron->t_state = end;
+  }
+  rf_align_neuron_free(&rest);
+  return status;
+}
+
+/* All small units at the clock `end`. afresh: from where they are; otherwise those whose last event lies
+ * before go on from there, and only the others start again. */
+static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
+                           double end, bool afresh) {
+  RfSystem *system = &run->system;
+  RfAlignPath *path = NULL;
+  double *v = RF_NEW(double, system->d + 1);
+  RfStatus status = v ? rf_align_path_new(run->context, &path, data)
+                      : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    if (rf_context_stop(run->context)) status = RF_INTERRUPTED;
+    if (!status && !afresh && paths[u].t_state <= end)
+      status = continue_path(run->context, path, &paths[u], end);
+    if (status || (!afresh && paths[u].t_state == end)) continue;
+    rf_unit_direction(system, u, v);
+    rf_align_neuron_free(&paths[u]);
+    status = rf_align_path_follow(run->context, path, &paths[u], v, *unit_rho(system, u),
+                                  system->sigma + u * system->n, end);
+  }
+  rf_align_path_free(path);
+  rf_free(v);
+  return status;
+}
+
+static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double main_rate,
+                          const uint8_t *small, double log_S, double end) {
+  RfSystem *system = &run->system;
+  RfStatus status = follow_all(run, paths, data, small, end, false);
+  if (!status) status = log_paths(run, paths, small, log_S);
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    run->branched = run->branched || paths[u].branched;
+    status = store_path(run, u, &paths[u], paths[u].log_norm - main_rate * end);
+  }
+  if (status) return status;
+  system->log_t = later(system->log_t, end, log_S);
+  if (!isnan(log_S)) system->tau += end;
+  system->kappa += main_rate * end;
+  rf_system_normalise(system, system->y);
+  rf_run_reset(run);
+  run->since_event = 0;
+  run->stiff_count = 0;
+  return RF_OK;
+}
+
+RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
+                     const uint8_t *small, double log_S, double rho_matters) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units;
+  RfAlignField field = {
+      .X = system->problem->X, .c = c, .n = system->n, .d = system->d, .leak = run->problem->leak};
+  RfAlignData data = {0};
+  RfAlignNeuron *paths = RF_NEW(RfAlignNeuron, units);
+  RfStatus status = paths ? rf_align_data_new(run->context, &data, &field, units)
+                          : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  double end = INFINITY;
+  *escaped = false;
+  *rate_excess = -INFINITY;
+  if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
+  for (rf_index u = 0; u < units && !status; u++) {
+    if (!small[u] || system->dead[u]) continue;
+    *rate_excess = fmax(*rate_excess, paths[u].G - main_rate);
+    if (!(paths[u].G > main_rate + run->escape_slack)) continue;
+    end = fmin(end, time_to_matter(&paths[u], main_rate, *unit_rho(system, u), rho_matters));
+  }
+  if (run->settings->until == RF_UNTIL_TIME && !isnan(log_S)) { /* not past the time asked for */
+    double left = exp(rf_run_until_log_t(run) + log_S) - exp(system->log_t + log_S);
+    if (left < end) {
+      run->reached = true;
+      end = left;
+    }
+  }
+  *escaped = isfinite(end);
+  if (!status && *escaped && end > 0) status = carry_out(run, paths, &data, main_rate, small, log_S, end);
+  for (rf_index u = 0; paths && u < units; u++) rf_align_neuron_free(&paths[u]);
+  rf_free(paths);
+  rf_align_data_free(&data);
+  return status;
+}

@@ -1,0 +1,294 @@
+/* From the start until every margin is large, or until it is clear that this will not happen. */
+#include "flow/flow_internal.h"
+#include "reluflow/margin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
+
+/* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
+double rf_run_small_rho(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double largest = 1e-300;
+  for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
+  return 0.5 * (log(rf_run_large(run) ? 2e-6 : 2e-9) -
+                log(largest * (double)(system->units > 0 ? system->units : 1)));
+}
+
+/* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
+static double restlessness(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, units = system->units;
+  double worst = 0;
+  double small = run->problem->freeze_second || rf_run_alone(run) ? -INFINITY : rf_run_small_rho(run) - 1;
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
+    worst = fmax(worst, fmax(rf_la_norm(run->f + u * d, d), fabs(run->f[units * (d + 1) + u])));
+  }
+  return worst;
+}
+
+/* Frozen second layer: a unit that still grows under vanishing weights goes like w + v ln tau. Does it stay
+ * on its side of every hyperplane then? */
+static bool keeps_sides(RfRun *run, double waited) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  rf_system_planes(system, system->y);
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index i = 0; i < n && !system->dead[u]; i++) {
+      double side = system->sigma[u * n + i], far = side * system->H[u * n + i];
+      double drift = side * waited * rf_la_dot(run->f + u * d, system->problem->X + i * d, d);
+      if (drift < 0 && -drift * 1e3 > far) return false; /* across before ln tau has grown by 1000 */
+    }
+  return true;
+}
+
+static rf_index mark_small(const RfRun *run, uint8_t *small) {
+  const RfSystem *system = &run->system;
+  rf_index count = 0;
+  double limit = rf_run_small_rho(run) - 0.5;
+  for (rf_index u = 0; u < system->units; u++) {
+    small[u] = !system->dead[u] && system->y[system->units * (system->d + 1) + u] < limit;
+    count += small[u];
+  }
+  return count;
+}
+
+/* At rest (the loss no longer falls): do small units still grow? If so they are carried to where they matter.
+ */
+static RfStatus leave_saddle(RfRun *run, bool *escaped) {
+  RfSystem *system = &run->system;
+  uint8_t *small = RF_NEW(uint8_t, system->units);
+  double *c = RF_NEW(double, system->n), excess;
+  RfStatus status = RF_OK;
+  *escaped = false;
+  if (!small || !c) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a saddle");
+  if (!status && mark_small(run, small) > 0 && !run->problem->freeze_second) {
+    rf_system_fields(system, system->y);
+    memcpy(c, system->c, (size_t)system->n * sizeof(double));
+    status = rf_run_jump(run, escaped, &excess, c, 0, small, system->log_S, rf_run_small_rho(run));
+    run->escapes += *escaped;
+  }
+  rf_free(small);
+  rf_free(c);
+  return status;
+}
+
+/* Every unit tiny: the alignment is exact until the first of them matters. */
+static RfStatus leave_origin(RfRun *run) {
+  const RfSystem *system = &run->system;
+  bool escaped;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= rf_run_small_rho(run) - 0.5)
+      return RF_OK;
+  if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
+  RfStatus status = leave_saddle(run, &escaped);
+  run->escapes = 0;
+  return status;
+}
+
+/* Drops dead units once they are a quarter of all. */
+static RfStatus tidy(RfRun *run) {
+  rf_index dead = 0, units = run->system.units;
+  for (rf_index u = 0; u < units; u++) dead += run->system.dead[u];
+  if (4 * dead < units || dead == 0) return RF_OK;
+  RfStatus status = rf_system_compress(&run->system);
+  return status ? status : rf_run_resize(run);
+}
+
+static bool nothing_moves(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) return false;
+  return true;
+}
+
+/* Below this sum of losses every sample is on its right side (one wrong sample alone costs loss(0)). */
+static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(run->problem->loss, 0); }
+
+RfStatus rf_run_gather(RfRun *run) {
+  rf_index merged = 0;
+  if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
+  rf_system_fields(&run->system, run->system.y);
+  rf_system_planes(&run->system, run->system.y);
+  RfStatus status = rf_system_merge(&run->system, &merged, 3e-5);
+  if (!status && merged > 0) status = rf_run_resize(run);
+  return status;
+}
+
+RfStatus rf_fit_advance(RfRun *run) {
+  RfStatus status = rf_run_step(run);
+  if (status) return status;
+  if (run->stuck > 60)
+    return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
+  if (run->step_events > 0) status = tidy(run);
+  run->step_events = 0;
+  if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
+    run->implicit = true;
+    run->fresh = false;
+    status = rf_run_gather(run);
+  } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
+    status = rf_run_gather(run);
+  } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
+             rf_system_q_min(&run->system) < q_switch) {
+    run->implicit = false; /* events are located best by the explicit method */
+    run->fresh = false;
+    run->stiff_count = 0;
+    run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
+  }
+  if (!status) status = rf_trace_step(run);
+  return status ? status : rf_observe(run);
+}
+
+RfStatus rf_run_checkpoint(RfRun *run) {
+  if (!run->settings->want_checkpoint || !run->settings->want_checkpoint(run->settings->user)) return RF_OK;
+  RfFlowCheckpoint checkpoint = {0};
+  RfStatus status = rf_run_save(run, &checkpoint);
+  if (!status) run->settings->save(run->settings->user, &checkpoint);
+  rf_flow_checkpoint_free(&checkpoint);
+  return status;
+}
+
+/* A reason to stop that does not come from the flow itself; false: go on. */
+bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
+  const char *text = NULL;
+  if (run->reached)
+    *outcome = RF_FLOW_STOPPED, text = "the requested loss or time is reached";
+  else if (run->branched && run->settings->branches == RF_BRANCHES_STOP)
+    *outcome = RF_FLOW_BRANCHED, text = "several continuations at a hyperplane";
+  else if (rf_context_stop(run->context))
+    *outcome = RF_FLOW_INTERRUPTED, text = "stopped by the caller";
+  else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps)
+    *outcome = RF_FLOW_UNDECIDED, text = "step limit";
+  if (text) snprintf(why, RF_WHY_SIZE, "%s", text);
+  return text != NULL;
+}
+
+/* Steps without a fall of the loss after which events no longer count as motion. */
+enum { resting_after = 2000 };
+
+/* The status of a step that could not be taken, as an outcome: the state is that before the step. */
+RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome, char *why) {
+  if (status != RF_ERR_NUMERIC && status != RF_INTERRUPTED) return status;
+  bool stopped = status == RF_INTERRUPTED;
+  *outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
+  snprintf(why, RF_WHY_SIZE, "%.150s", stopped ? "stopped by the caller" : run->context->error);
+  return RF_OK;
+}
+
+/* At rest with samples on the wrong side, and nobody left to change that? */
+static RfStatus look_for_rest(RfRun *run, bool *over) {
+  RfSystem *system = &run->system;
+  *over = false;
+  if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
+  double log_loss = rf_run_log_loss(run);
+  if (!(log_loss > run->phase.best - 1e-8)) run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
+  double falling = rf_run_dissipation(run, system->y), waited = system->tau - run->phase.tau_event;
+  if (!run->problem->freeze_second) waited = fmax(1, waited);
+  run->fresh = false;
+  rf_index idle = run->phase.steps - run->phase.best_at;
+  if ((idle > resting_after && falling * system->tau < 1e-6) || idle > 5 * resting_after) {
+    /* events to and fro at a point of rest */
+  } else if (run->problem->freeze_second) { /* its clock has no natural unit: only products with the time
+                                               waited count */
+    if (waited < 100 * rf_run_tau_unit(run) || falling * waited > 1e-9) return RF_OK;
+    rf_system_planes(system, system->y);
+    if (restlessness(run) * waited > 1e-2 && !keeps_sides(run, waited)) return RF_OK;
+  } else { /* what is left to fall is about falling * waited */
+    if (falling > 1e-13 && falling * waited > 1e-7) return RF_OK;
+    if (restlessness(run) > 1e-6) return RF_OK;
+  }
+  bool escaped;
+  RfStatus status = leave_saddle(run, &escaped);
+  *over = !escaped;
+  run->phase.tau_event = system->tau;
+  run->phase.best = INFINITY;
+  run->implicit = false;
+  run->h = 0;
+  return status;
+}
+
+/* Steps that a flow which can never separate is followed; most come to rest before. */
+enum { hopeless_after = 4000 };
+
+/* A linear network separates only what a hyperplane separates. */
+static bool beyond_linear(const RfRun *run, char *why) {
+  const RfFlowProblem *problem = run->problem;
+  RfLinearMargin linear;
+  if (problem->leak != 1) return false;
+  RfStatus status = rf_margin_linear(run->context, &linear, problem->X, problem->y, problem->n, problem->d);
+  if (status >= 0) rf_linear_margin_free(&linear);
+  if (status != RF_NOT_SEPARABLE) return false;
+  snprintf(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
+  return true;
+}
+
+/* Two equal samples with different labels, a zero sample, or a linear network on data that no hyperplane
+ * separates: never are all margins positive, however long some of them go on growing. */
+static bool hopeless(const RfRun *run, char *why) {
+  if (beyond_linear(run, why)) return true;
+  const RfSystem *system = &run->system;
+  const double *X = system->problem->X, *y = system->problem->y;
+  rf_index n = system->n, d = system->d;
+  for (rf_index i = 0; i < n; i++) {
+    if (system->x_norm[i] == 0) {
+      snprintf(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
+      return true;
+    }
+    for (rf_index j = 0; j < i; j++) {
+      if (y[i] == y[j] || X[i * d] != X[j * d]) continue;
+      rf_index k = 1;
+      while (k < d && X[i * d + k] == X[j * d + k]) k++;
+      if (k < d) continue;
+      snprintf(why, RF_WHY_SIZE,
+               "samples %lld and %lld are equal with different labels: no network separates them",
+               (long long)j, (long long)i);
+      return true;
+    }
+  }
+  return false;
+}
+
+static RfStatus begin(RfRun *run) {
+  RfStatus status = rf_run_start(run);
+  if (!status) status = tidy(run);
+  if (!status && !(run->branched && run->settings->branches == RF_BRANCHES_STOP)) status = leave_origin(run);
+  if (!status) status = rf_trace_step(run);
+  if (!status) status = rf_observe(run);
+  if (!status)
+    run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .best = INFINITY, .last = INFINITY};
+  return status;
+}
+
+RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
+  RfSystem *system = &run->system;
+  RfStatus status = run->phase.part == 0 ? begin(run) : RF_OK;
+  *outcome = RF_FLOW_CONVERGED;
+  for (; !status && run->phase.part == 1; run->phase.steps++) {
+    bool over;
+    if (rf_run_stops(run, outcome, why)) return RF_OK;
+    if (run->phase.steps == hopeless_after && hopeless(run, why)) {
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      return RF_OK;
+    }
+    if (nothing_moves(run)) {
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      snprintf(why, RF_WHY_SIZE, "every neuron is dead or zero");
+      return RF_OK;
+    }
+    status = rf_run_checkpoint(run);
+    if (!status) status = rf_fit_advance(run);
+    if (status) break;
+    if (run->since_event == 0) run->phase.tau_event = system->tau;
+    if (rf_system_q_min(system) >= q_switch && !run->reached) return RF_OK;
+    status = look_for_rest(run, &over);
+    if (!status && over) {
+      *outcome = RF_FLOW_NOT_SEPARATED;
+      snprintf(why, RF_WHY_SIZE, "the loss has stopped falling with samples on the wrong side");
+      return RF_OK;
+    }
+  }
+  return rf_run_ended(run, status, outcome, why);
+}

@@ -1,0 +1,339 @@
+/* Linearly implicit (Rosenbrock) method of order 4 with an embedded estimate of order 3: RODAS, stiffly
+ * accurate and L-stable (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.7). With the
+ * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
+ * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
+ * solved densely while they are small, and by implicit_blocks.c otherwise. */
+#include <math.h>
+#include <string.h>
+
+#include "flow/fit/implicit_internal.h"
+
+enum { STAGES = 6, DENSE_LIMIT = 120 };
+
+static const double gamma_ = 0.25;
+static const double coefficient_a[STAGES][STAGES] = {
+    {0},
+    {1.544},
+    {0.9466785280815826, 0.2557011698983284},
+    {3.314825187068521, 2.896124015972201, 0.9986419139977817},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1}};
+static const double coefficient_c[STAGES][STAGES] = {
+    {0},
+    {-5.6688},
+    {-2.430093356833875, -0.2063599157091915},
+    {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
+    {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
+    {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
+
+struct RfImplicit {
+  RfContext *context;
+  rf_index max_units, n, d;
+  RfBlocks *large;   /* NULL: dense */
+  rf_index rank;     /* samples that carry weight */
+  rf_index *carrier; /* their indices */
+  double *blocks;    /* units x b x b: B */
+  double *U;         /* units x b x n: column per carrier */
+  double *K;         /* n x (units b): dc_r/dy, carriers as rows */
+  double *dense;     /* N x N */
+  int32_t *pivot;
+  double *stage[STAGES], *point, *right, *packed, *first;
+  double *memory, *scratch;
+};
+
+void rf_implicit_free(RfImplicit *method) {
+  if (!method) return;
+  rf_blocks_free(method->large);
+  rf_free(method->carrier);
+  rf_free(method->memory);
+  rf_free(method->pivot);
+  rf_free(method);
+}
+
+RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, rf_index n, rf_index d) {
+  rf_index b = d + 2, N = units * b;
+  bool dense = N <= DENSE_LIMIT;
+  rf_index bb = dense ? N * b : 0, bn = dense ? N * n : 0, NN = dense ? N * N : 0;
+  RfImplicit *method = RF_NEW(RfImplicit, 1);
+  *out = NULL;
+  if (!method) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  method->context = context;
+  method->max_units = units, method->n = n, method->d = d;
+  method->carrier = RF_NEW(rf_index, n);
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 4) * (N + 1) + b * b);
+  method->pivot = RF_NEW(int32_t, N);
+  RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
+  if (status || !method->carrier || !method->memory || !method->pivot) {
+    rf_implicit_free(method);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  }
+  double *next = method->memory;
+  method->blocks = next, next += bb;
+  method->U = next, next += bn;
+  method->K = next, next += bn;
+  method->dense = next, next += NN;
+  for (int s = 0; s < STAGES; s++) method->stage[s] = next, next += N + 1;
+  method->point = next, next += N + 1;
+  method->right = next, next += N + 1;
+  method->packed = next, next += N + 1;
+  method->first = next, next += N + 1;
+  method->scratch = next;
+  *out = method;
+  return RF_OK;
+}
+
+/* ---- small dense LU, rows contiguous
+ * ------------------------------------------------------------------------------ */
+
+static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
+  for (rf_index k = 0; k < n; k++) {
+    rf_index best = k;
+    for (rf_index r = k + 1; r < n; r++)
+      if (fabs(A[r * n + k]) > fabs(A[best * n + k])) best = r;
+    pivot[k] = (int32_t)best;
+    if (!(fabs(A[best * n + k]) > 0) || !isfinite(A[best * n + k])) return false;
+    if (best != k)
+      for (rf_index j = 0; j < n; j++) {
+        double swap = A[k * n + j];
+        A[k * n + j] = A[best * n + j], A[best * n + j] = swap;
+      }
+    double inverse = 1 / A[k * n + k];
+    for (rf_index r = k + 1; r < n; r++) {
+      double factor = A[r * n + k] * inverse;
+      A[r * n + k] = factor;
+      if (factor == 0) continue;
+      double *row = A + r * n;
+      const double *top = A + k * n;
+      for (rf_index j = k + 1; j < n; j++) row[j] -= factor * top[j];
+    }
+  }
+  return true;
+}
+
+static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+  for (rf_index k = 0; k < n; k++) {
+    double swap = b[k];
+    b[k] = b[pivot[k]], b[pivot[k]] = swap;
+  }
+  for (rf_index r = 0; r < n; r++)
+    for (rf_index k = 0; k < r; k++) b[r] -= A[r * n + k] * b[k];
+  for (rf_index r = n - 1; r >= 0; r--) {
+    for (rf_index k = r + 1; k < n; k++) b[r] -= A[r * n + k] * b[k];
+    b[r] /= A[r * n + r];
+  }
+}
+
+/* ---- Jacobian
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* B = df/dy at fixed c, and E = df/dg (b rows of d), of one unit. */
+static void unit_block(const RfSystem *system, rf_index k, double *B, double *E) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  const double *w = system->y + k * d, *g = rf_system_g(system, k);
+  double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
+  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d);
+  memset(B, 0, (size_t)(b * b) * sizeof(double));
+  memset(E, 0, (size_t)(b * d) * sizeof(double));
+  for (rf_index i = 0; i < d && system->problem->freeze_second; i++) {
+    E[i * d + i] = a * exp(-rho);
+    B[i * b + d + 1] = -a * exp(-rho) * g[i];
+  }
+  if (system->problem->freeze_second) return;
+  for (rf_index i = 0; i < d; i++) {
+    for (rf_index j = 0; j < d; j++) {
+      if (system->balanced[k]) {
+        B[i * b + j] = -a * (w[i] * g[j] / ww - 2 * gw * w[i] * w[j] / (ww * ww));
+        E[i * d + j] = -a * w[i] * w[j] / ww;
+      } else {
+        B[i * b + j] = -2 * a * w[i] * g[j];
+        E[i * d + j] = -2 * a * w[i] * w[j];
+      }
+    }
+    B[i * b + i] -= system->balanced[k] ? a * gw / ww : 2 * a * gw;
+    E[i * d + i] += a;
+    B[(d + 1) * b + i] = 2 * a * g[i];
+    E[(d + 1) * d + i] = 2 * a * w[i];
+    if (!system->balanced[k]) {
+      B[i * b + d] = g[i] - 2 * gw * w[i];
+      B[d * b + i] = (1 - 2 * a * a) * g[i];
+      E[d * d + i] = (1 - 2 * a * a) * w[i];
+    }
+  }
+  if (!system->balanced[k]) {
+    B[d * b + d] = -4 * a * gw;
+    B[(d + 1) * b + d] = 2 * gw;
+  }
+}
+
+/* U block of a unit: column r = E P (slope_r x_r). */
+static void unit_columns(const RfImplicit *method, const RfSystem *system, rf_index k, double *U,
+                         const double *E, double *x) {
+  rf_index d = system->d, b = d + 2, n = system->n, rank = method->rank;
+  const RfSlide *slide = &system->slide[k];
+  for (rf_index r = 0; r < rank; r++) {
+    rf_index i = method->carrier[r];
+    double s = system->slope[k * n + i];
+    for (rf_index j = 0; j < d; j++) x[j] = s * system->problem->X[i * d + j];
+    for (rf_index v = 0; v < slide->rank; v++)
+      rf_la_axpy(x, -rf_la_dot(slide->basis + v * d, x, d), slide->basis + v * d, d);
+    for (rf_index j = 0; j < b; j++) U[j * rank + r] = rf_la_dot(E + j * d, x, d);
+  }
+}
+
+/* K = dc/dy: row r is y_r p_r (curvature_r dq_r - sum_j p_j curvature_j dq_j), columns in block order. */
+static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean) {
+  rf_index d = system->d, b = d + 2, n = system->n, units = system->units, N = units * b;
+  bool frozen = system->problem->freeze_second;
+  const double *X = system->problem->X, *label = system->problem->y;
+  memset(mean, 0, (size_t)N * sizeof(double));
+  for (rf_index r = 0; r < method->rank; r++) {
+    rf_index i = method->carrier[r];
+    double *row = method->K + r * N, bend = rf_loss_curvature(system->problem->loss, system->q[i]);
+    for (rf_index k = 0; k < units; k++) {
+      double a = system->y[units * d + k];
+      double factor = bend * label[i] * system->slope[k * n + i] *
+                      rf_system_amplitude(system, system->y[units * (d + 1) + k]);
+      double h = system->H[k * n + i];
+      for (rf_index j = 0; j < d; j++) row[k * b + j] = factor * a * X[i * d + j];
+      row[k * b + d] = frozen ? 0 : factor * h;
+      row[k * b + d + 1] = (frozen ? 1 : 2) * factor * a * h;
+    }
+    rf_la_axpy(mean, system->p[i], row, N);
+  }
+  for (rf_index r = 0; r < method->rank; r++) {
+    double *row = method->K + r * N, c = system->c[method->carrier[r]];
+    for (rf_index j = 0; j < N; j++) row[j] = c * (row[j] - mean[j]);
+  }
+}
+
+rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
+  double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
+  rf_index count = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->p[i] > least) carrier[count++] = i;
+  return count;
+}
+
+RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  rf_system_rhs(system, system->y, f);
+  memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
+  if (method->large) return rf_blocks_prepare(method->context, method->large, system);
+  rf_system_planes(system, system->y);
+  method->rank = rf_carriers(system, method->carrier);
+  double *E = method->scratch, *x = method->right;
+  for (rf_index k = 0; k < units; k++) {
+    double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
+    if (system->dead[k]) {
+      memset(block, 0, (size_t)(b * b) * sizeof(double));
+      memset(U, 0, (size_t)(b * method->rank) * sizeof(double));
+      continue;
+    }
+    unit_block(system, k, block, E);
+    unit_columns(method, system, k, U, E, x);
+  }
+  weight_rows(method, system, method->point);
+  return RF_OK;
+}
+
+/* ---- linear systems
+ * ------------------------------------------------------------------------------------------------------- */
+
+static bool factor_dense(RfImplicit *method, const RfSystem *system, double shift) {
+  rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
+  double *A = method->dense;
+  memset(A, 0, (size_t)(N * N) * sizeof(double));
+  for (rf_index k = 0; k < units; k++)
+    for (rf_index i = 0; i < b; i++) {
+      double *row = A + (k * b + i) * N;
+      for (rf_index r = 0; r < rank; r++) {
+        double factor = -method->U[(k * b + i) * rank + r];
+        if (factor == 0) continue;
+        const double *K = method->K + r * N;
+        for (rf_index j = 0; j < N; j++) row[j] += factor * K[j];
+      }
+      for (rf_index j = 0; j < b; j++) row[k * b + j] -= method->blocks[(k * b + i) * b + j];
+      row[k * b + i] += shift;
+    }
+  return lu_factor(A, method->pivot, N);
+}
+
+/* x (block order) overwritten by the solution. */
+static void solve(const RfImplicit *method, const RfSystem *system, double *x) {
+  if (method->large)
+    rf_blocks_solve(method->large, system, x);
+  else
+    lu_solve(method->dense, method->pivot, x, system->units * (system->d + 2));
+}
+
+static void pack(const RfSystem *system, double *blocks, const double *flat) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    memcpy(blocks + k * b, flat + k * d, (size_t)d * sizeof(double));
+    blocks[k * b + d] = flat[units * d + k];
+    blocks[k * b + d + 1] = flat[units * (d + 1) + k];
+  }
+}
+
+static void unpack(const RfSystem *system, double *flat, const double *blocks) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    memcpy(flat + k * d, blocks + k * b, (size_t)d * sizeof(double));
+    flat[units * d + k] = blocks[k * b + d];
+    flat[units * (d + 1) + k] = blocks[k * b + d + 1];
+  }
+}
+
+/* ---- the step
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static double scaled_error(const RfSystem *system, const double *error, double tol) {
+  rf_index d = system->d, units = system->units;
+  double worst = 0;
+  for (rf_index i = 0; i < units * (d + 2); i++) {
+    double y = fabs(system->y[i]), scale = tol;
+    if (i >= units * (d + 1))
+      scale *= fmax(1, 1e-3 * y);
+    else if (system->problem->freeze_second)
+      scale *= fmax(1, y);
+    double e = fabs(error[i]) / scale;
+    if (!(e <= 1e300)) return INFINITY;
+    worst = fmax(worst, e);
+  }
+  return worst;
+}
+
+RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
+                         double tol) {
+  rf_index N = system->units * (system->d + 2);
+  double shift = 1 / (h * gamma_);
+  *error = INFINITY;
+  if (!(method->large ? rf_blocks_factor(method->large, system, shift) : factor_dense(method, system, shift)))
+    return RF_OK;
+  for (int s = 0; s < STAGES; s++) {
+    const double *f = method->first;
+    if (rf_context_stop(method->context)) return RF_INTERRUPTED;
+    if (s > 0) {
+      memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
+      for (int j = 0; j < s; j++)
+        if (coefficient_a[s][j] != 0) rf_la_axpy(method->point, coefficient_a[s][j], method->stage[j], N);
+      for (rf_index i = 0; i < N; i++)
+        if (!isfinite(method->point[i])) return RF_OK;
+      rf_system_rhs(system, method->point, method->right);
+      f = method->right;
+    }
+    double *sum = method->stage[s];
+    memcpy(sum, f, (size_t)N * sizeof(double));
+    for (int j = 0; j < s; j++)
+      if (coefficient_c[s][j] != 0) rf_la_axpy(sum, coefficient_c[s][j] / h, method->stage[j], N);
+    pack(system, method->packed, sum);
+    solve(method, system, method->packed);
+    unpack(system, sum, method->packed);
+  }
+  memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
+  rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
+  *error = scaled_error(system, method->stage[STAGES - 1], tol);
+  return RF_OK;
+}

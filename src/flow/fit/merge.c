@@ -1,0 +1,106 @@
+/* Units that move together become one. Neurons of one pattern obey the same linear equation d(w,a) = (g a,
+ * g.w), so balanced ones with equal signs approach a common direction (LLWA Lemma 5.3: the flow commutes with
+ * splitting a neuron); once they agree to 1e-7 their difference changes the network by its square. The shares
+ * of the members are kept exactly. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Key {
+  const RfSystem *system;
+  rf_index unit;
+} Key;
+
+static int by_pattern(const void *left, const void *right) {
+  const Key *a = left, *b = right;
+  const RfSystem *system = a->system;
+  rf_index n = system->n, a_at = system->units * system->d;
+  int order = memcmp(system->sigma + a->unit * n, system->sigma + b->unit * n, (size_t)n);
+  if (order) return order;
+  bool pa = system->y[a_at + a->unit] > 0, pb = system->y[a_at + b->unit] > 0;
+  if (pa != pb) return pa ? -1 : 1;
+  return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+static bool same_pattern(const RfSystem *system, rf_index u, rf_index v) {
+  rf_index n = system->n, a_at = system->units * system->d;
+  if ((system->y[a_at + u] > 0) != (system->y[a_at + v] > 0)) return false;
+  return memcmp(system->sigma + u * n, system->sigma + v * n, (size_t)n) == 0;
+}
+
+static bool same_direction(const RfSystem *system, rf_index u, rf_index v, double together) {
+  const double *a = system->y + u * system->d, *b = system->y + v * system->d;
+  for (rf_index j = 0; j < system->d; j++)
+    if (!(fabs(a[j] - b[j]) <= together)) return false;
+  return true;
+}
+
+/* A unit this close to one of its hyperplanes may leave its pattern before its neighbours do. */
+static bool near_plane(const RfSystem *system, rf_index u, double together) {
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->sigma[u * system->n + i] != 0 &&
+        fabs(system->H[u * system->n + i]) < 10 * together * system->x_norm[i])
+      return true;
+  return false;
+}
+
+/* v joins u: the direction becomes the mean, weighted by |a||w|; offsets are relative to the joint size ln
+ * sqrt(e^2 rho_u + e^2 rho_v). */
+static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
+  rf_index d = system->d, rho_at = system->units * (d + 1);
+  double ru = system->y[rho_at + u], rv = system->y[rho_at + v];
+  double top = fmax(ru, rv), joint = top + 0.5 * log(exp(2 * (ru - top)) + exp(2 * (rv - top)));
+  double share = exp(2 * (rv - joint));
+  double *w = system->y + u * d;
+  for (rf_index j = 0; j < d; j++) w[j] += share * (system->y[v * d + j] - w[j]);
+  rf_la_scale(w, sqrt(0.5) / rf_la_norm(w, d), d);
+  system->y[rho_at + u] = joint;
+  system->dead[v] = 2; /* to be removed; its members move */
+  into[v] = u;
+}
+
+RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
+  rf_index units = system->units, d = system->d;
+  Key *keys = RF_NEW(Key, units);
+  rf_index *into = RF_NEW(rf_index, units);
+  double *before = RF_NEW(double, units);
+  RfStatus status = RF_OK;
+  *merged = 0;
+  if (!keys || !into || !before) {
+    status = rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+    goto done;
+  }
+  rf_index live = 0;
+  for (rf_index u = 0; u < units; u++) {
+    into[u] = -1;
+    before[u] = system->y[units * (d + 1) + u];
+    if (!system->dead[u] && system->balanced[u] && !near_plane(system, u, together))
+      keys[live++] = (Key){system, u};
+  }
+  qsort(keys, (size_t)live, sizeof *keys, by_pattern);
+  for (rf_index s = 0; s < live; s++) {
+    rf_index u = keys[s].unit;
+    if (into[u] >= 0) continue;
+    for (rf_index t = s + 1; t < live && same_pattern(system, u, keys[t].unit); t++) {
+      rf_index v = keys[t].unit;
+      if (into[v] >= 0 || !same_direction(system, u, v, together)) continue;
+      join(system, into, u, v);
+      ++*merged;
+    }
+  }
+  for (rf_index k = 0; k<system->m && * merged> 0; k++) {
+    rf_index u = system->unit_of[k];
+    if (u < 0) continue;
+    rf_index to = into[u] >= 0 ? into[u] : u;
+    system->offset[k] += before[u] - system->y[units * (d + 1) + to];
+    system->unit_of[k] = to;
+  }
+  if (*merged > 0) status = rf_system_compress(system);
+done:
+  rf_free(keys);
+  rf_free(into);
+  rf_free(before);
+  return status;
+}

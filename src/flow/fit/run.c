@@ -1,0 +1,406 @@
+/* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
+ * large; every step is cut at its first event. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void rf_run_free(RfRun *run) {
+  rf_system_free(&run->system);
+  rf_explicit_free(&run->explicit_method);
+  rf_implicit_free(run->implicit_method);
+  rf_free(run->f);
+  rf_free(run->H1);
+  rf_free(run->row_unit);
+  rf_free(run->hits);
+  rf_free(run->events);
+  for (rf_index j = 0; j < run->n_branches; j++) rf_free(run->branches[j].sectors);
+  rf_free(run->branches);
+  rf_free(run->trace);
+  rf_moment_free(&run->moment);
+  memset(run, 0, sizeof *run);
+}
+
+RfStatus rf_run_resize(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system), mn = system->units * system->n;
+  rf_explicit_free(&run->explicit_method);
+  rf_implicit_free(run->implicit_method);
+  run->implicit_method = NULL;
+  rf_free(run->f);
+  rf_free(run->H1);
+  rf_free(run->row_unit);
+  run->f = RF_NEW(double, 2 * size);
+  run->H1 = RF_NEW(double, 3 * mn + system->n + system->units * system->d);
+  run->row_unit = RF_NEW(rf_index, system->units);
+  if (!run->f || !run->H1 || !run->row_unit)
+    return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
+  run->y_end = run->f + size;
+  run->Hd0 = run->H1 + mn;
+  run->Hd1 = run->Hd0 + mn;
+  run->chosen = run->Hd1 + mn + system->n;
+  run->fresh = false;
+  return rf_explicit_new(run->context, &run->explicit_method, size);
+}
+
+RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
+                    const RfFlowSettings *settings) {
+  memset(run, 0, sizeof *run);
+  run->context = context;
+  run->problem = problem;
+  run->settings = settings;
+  run->tol = 0.1 * context->tol.ode;
+  if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
+  run->tol_implicit = 100 * context->tol.ode;
+  run->escape_slack = 1e-7;
+  run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
+  run->monitors.smoothed_margin_monotone = true;
+  RfStatus status = rf_system_new(context, &run->system, problem);
+  if (!status) status = rf_run_resize(run);
+  if (status) rf_run_free(run);
+  return status;
+}
+
+void rf_run_reset(RfRun *run) {
+  run->fresh = false;
+  run->system.y[rf_system_size(&run->system) - 1] = 0;
+}
+
+/* f at system.y; a first guess of the step where there is none. */
+static RfStatus look_around(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  RfStatus status = RF_OK;
+  if (run->fresh && !run->implicit) return RF_OK;
+  if (run->implicit && !run->implicit_method)
+    status = rf_implicit_new(run->context, &run->implicit_method, system->units, system->n, system->d);
+  if (status) return status;
+  rf_system_fields(system, system->y);
+  system->log_S_step = system->log_S;
+  if (run->implicit)
+    status = rf_implicit_prepare(run->implicit_method, system, run->f);
+  else
+    rf_system_rhs(system, system->y, run->f);
+  memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
+  run->fresh = true;
+  if (!(run->h > 0)) {
+    double speed = rf_la_max_abs(run->f, size - 1);
+    run->h = speed > 0 ? 0.01 / speed : 1;
+  }
+  return status;
+}
+
+double rf_run_log_add(double a, double b) {
+  if (a < b) {
+    double swap = a;
+    a = b, b = swap;
+  }
+  return b == -INFINITY ? a : a + log1p(exp(b - a));
+}
+
+/* The last component of y is time since the start of the step, in units of 1/S there. */
+static void book_time(RfSystem *system, double h) {
+  double *elapsed = &system->y[rf_system_size(system) - 1];
+  if (*elapsed > 0) system->log_t = rf_run_log_add(system->log_t, log(*elapsed) - system->log_S_step);
+  *elapsed = 0;
+  system->tau += h;
+  system->kappa += system->mu * h;
+}
+
+double rf_run_tau_unit(const RfRun *run) {
+  if (!run->problem->freeze_second) return 1;
+  double rate = rf_system_gauge_rate(&run->system);
+  return rate > 1e-280 ? 1 / rate : 1e280;
+}
+
+static double next_step(const RfRun *run, double h, double error, double order, double shrink, double grow) {
+  double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
+  double longest = 1e12 * rf_run_tau_unit(run); /* at rest the error is zero and h would overflow */
+  if (run->problem->freeze_second) longest = fmax(longest, fmin(run->system.tau, 1e290)); /* w ~ ln tau */
+  return fmin(longest, h * fmin(grow, fmax(shrink, factor)));
+}
+
+static RfStatus no_step(RfRun *run) {
+  return rf_fail(run->context, RF_ERR_NUMERIC, "the integrator found no step at log t = %.6g",
+                 run->system.log_t);
+}
+
+/* A step of at most h whose error is small enough, up to the events in it. */
+static RfStatus try_explicit(RfRun *run, double *h, double *error) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  for (;;) {
+    *error = rf_explicit_try(method, system, *h, run->tol);
+    if (*error <= 1) break;
+    if (isnan(*error)) return RF_INTERRUPTED;
+    *h = next_step(run, *h, *error, 8, 0.2, 1);
+    if (!(*h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
+  }
+  rf_explicit_end(method, system);
+  memcpy(run->y_end, method->end, (size_t)rf_system_size(system) * sizeof(double));
+  rf_planes_watch(run, method->stage[12], *h);
+  return rf_events_find(run, *h);
+}
+
+/* The step just computed with its events inside, carried out by local.c. */
+static void accept_local(RfRun *run, double h, double error, double bend) {
+  RfSystem *system = &run->system;
+  memcpy(system->y, run->explicit_method.end, (size_t)rf_system_size(system) * sizeof(double));
+  book_time(system, h);
+  rf_system_normalise(system, system->y);
+  run->step_taken = h;
+  run->step_events++;
+  run->since_event = 0;
+  run->stuck = 0;
+  run->fresh = false;
+  run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+}
+
+static RfStatus step_explicit(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  rf_index size = rf_system_size(system);
+  double error = 0, h = run->h;
+  RfStatus status = RF_OK;
+  run->steps_explicit++;
+  for (int shorter = 0;; shorter++) {
+    bool ok = false;
+    status = try_explicit(run, &h, &error);
+    if (status) return status;
+    double bend = run->n_hits > 0 && !rf_run_alone(run) ? rf_local_bend(run, h) : INFINITY;
+    if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
+    if (bend <= 1) status = rf_local_step(run, h, &ok);
+    if (status) return status;
+    if (ok) {
+      accept_local(run, h, error, bend);
+      return RF_OK;
+    }
+    h *= fmax(0.25,
+              fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
+  }
+  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
+  if (at <= 1) {
+    status = rf_observe_inside(run, h, at);
+    if (status) return status;
+    rf_explicit_at(method, system->y, at, size);
+    book_time(system, at * h);
+    run->step_taken = at * h;
+    run->stuck = at * h > 1e-13 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
+    run->fresh = false;
+    run->repeats = run->since_event < 32 && run->hits[0].sample == run->last_sample ? run->repeats + 1 : 0;
+    run->last_sample = run->hits[0].sample;
+    run->since_event = 0;
+    run->stiff_count = 0;
+    run->h = h;
+    run->step_events++;
+    return rf_events_apply(run);
+  }
+  bool stiff = rf_explicit_stiff(method, system, h);
+  if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
+  run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  status = rf_observe_inside(run, h, 1);
+  if (status) return status;
+  memcpy(system->y, method->end, (size_t)size * sizeof(double));
+  book_time(system, h);
+  run->step_taken = h;
+  run->stuck = 0;
+  run->h = next_step(run, h, error, 8, 0.333, 6);
+  run->since_event++;
+  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
+    rf_system_normalise(system, system->y);
+    run->fresh = false;
+    return RF_OK;
+  }
+  if (run->n_hits >= 0) rf_system_fields(system, system->y); /* dense output may have moved the fields */
+  system->log_S_step = system->log_S;
+  memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
+  run->f[size - 1] = 1; /* its unit changed with log_S_step */
+  memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
+  return RF_OK;
+}
+
+/* ---- implicit steps
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
+ * slopes, and e^b integrated piece by piece as an exponential. */
+static void book_long_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
+  enum { PIECES = 32 };
+  double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
+  if (system->mu != 0) return; /* the scale is frozen: no physical time */
+  for (int j = 1; j <= PIECES; j++) {
+    double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3)), rise = right - left;
+    double mean = fabs(rise) < 1e-6 ? 0.5 * (left + right)
+                  : rise > 0        ? right + log(-expm1(-rise) / rise)
+                                    : left + log(-expm1(rise) / -rise);
+    system->log_t = rf_run_log_add(system->log_t, mean + log(h / PIECES));
+    left = right;
+  }
+}
+
+/* d(-ln S)/dtau at y along f, by a difference quotient. */
+static double log_S_speed(RfRun *run, const double *y, const double *f) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  double q = 1, step;
+  for (rf_index i = 0; i < system->n; i++) q = fmax(q, fabs(system->q[i]));
+  step = 1e-6 / q / fmax(1e-3, rf_la_max_abs(f, size - 1));
+  double before = system->log_S, *point = run->explicit_method.point;
+  memcpy(point, y, (size_t)size * sizeof(double));
+  rf_la_axpy(point, step, f, size - 1);
+  rf_system_fields(system, point);
+  double speed = -(system->log_S - before) / step;
+  rf_system_fields(system, y);
+  return speed;
+}
+
+/* With the scale frozen the path matters less than where it ends. */
+static double tolerance(const RfRun *run) {
+  return run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
+}
+
+/* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
+ * them, a little beyond; 1 where all ends are just beyond theirs; -1 where secants do not tell. */
+static double secant_fraction(const RfRun *run, const double *y_low) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  double least = 1;
+  for (rf_index j = 0; j < run->n_hits; j++) {
+    const RfHit *hit = &run->hits[j];
+    const double *x = run->problem->X + hit->sample * d;
+    if (hit->kind != RF_HIT_PLANE) return -1;
+    double side = system->sigma[hit->unit * system->n + hit->sample],
+           close = 1e-11 * system->x_norm[hit->sample];
+    double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
+           v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
+    if (!(v0 > 0) || !(v1 < 0)) return -1;
+    if (v1 < -close) least = fmin(least, (v0 + 0.5 * close) / (v0 - v1));
+  }
+  return least;
+}
+
+/* One trial of shorten(): the step of length h and its events. */
+static RfStatus try_shorter(RfRun *run, double h) {
+  RfSystem *system = &run->system;
+  double error;
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+  if (status) return status;
+  rf_system_rhs(system, run->y_end, run->f);
+  rf_planes_watch(run, run->f, h);
+  status = rf_events_find(run, h);
+  return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
+}
+
+/* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
+ * (each trial is a full step, so the state is as good as the method). */
+static RfStatus shorten(RfRun *run, double *h) {
+  RfSystem *system = &run->system;
+  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  rf_index size = rf_system_size(system);
+  RfStatus status = RF_OK;
+  memcpy(y_low, system->y, (size_t)size * sizeof(double));
+  bool at_high = true;
+  for (int round = 0; round < 60 && high - low > 1e-13 * high && fraction < 1; round++) {
+    bool bisect = fraction < 0 || round % 4 == 3;
+    double middle = low + (high - low) * (bisect ? 0.5 : fmin(0.999, fmax(1e-3, fraction)));
+    status = try_shorter(run, middle);
+    if (status) return status;
+    at_high = run->n_hits > 0;
+    if (at_high) {
+      high = middle;
+      fraction = secant_fraction(run, y_low);
+    } else {
+      low = middle, fraction = -1;
+      memcpy(y_low, run->y_end, (size_t)size * sizeof(double));
+    }
+  }
+  *h = high;
+  return at_high ? RF_OK : try_shorter(run, high);
+}
+
+/* The step goes past what was asked for: bisects on its length; every trial is a full step. */
+static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, double *h) {
+  RfSystem *system = &run->system;
+  double low = 0, high = *h, error;
+  for (int round = 0; round < 50; round++) {
+    double middle = round < 49 ? 0.5 * (low + high) : high;
+    RfStatus status =
+        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
+    if (status) return status;
+    rf_system_rhs(system, run->y_end, run->f);
+    double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
+    system->log_t = log_t;
+    book_long_time(system, b0, b1, middle * s0, middle * s1, middle);
+    if (rf_run_until(run, system->log_t) > 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  *h = high;
+  run->n_hits = 0;
+  run->reached = true;
+  return RF_OK;
+}
+
+static RfStatus step_implicit(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_size(system);
+  double error = 0, h = run->h, b0 = -system->log_S;
+  double s0 = system->mu == 0 ? log_S_speed(run, system->y, run->f) : 0;
+  RfStatus status = RF_OK;
+  for (;;) {
+    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+    if (status) return status;
+    if (error <= 1) break;
+    if (rf_context_stop(run->context)) return RF_INTERRUPTED;
+    h = next_step(run, h, error, 4, 0.2, 1);
+    if (!(h > 1e-19 * rf_run_tau_unit(run))) return no_step(run);
+  }
+  run->h = next_step(run, h, error, 4, 0.333, 6);
+  rf_system_rhs(system, run->y_end, run->f);
+  rf_planes_watch(run, run->f, h);
+  status = rf_events_find(run, h);
+  if (!status && run->n_hits > 0) status = shorten(run, &h);
+  if (status) return status;
+  double b1 = -system->log_S, s1 = system->mu == 0 ? log_S_speed(run, run->y_end, run->f) : 0;
+  double before = system->log_t;
+  book_long_time(system, b0, b1, h * s0, h * s1, h);
+  if (!(rf_run_until(run, system->log_t) > 0)) {
+    status = stop_inside(run, before, b0, s0, &h);
+    if (status) return status;
+  }
+  memcpy(system->y, run->y_end, (size_t)size * sizeof(double));
+  system->y[size - 1] = 0;
+  system->tau += h;
+  system->kappa += system->mu * h;
+  run->step_taken = h;
+  run->steps_implicit++;
+  run->fresh = false;
+  rf_system_normalise(system, system->y);
+  run->since_event++;
+  if (run->n_hits == 0) {
+    run->stuck = 0;
+    return RF_OK;
+  }
+  bool again = run->hits[0].unit == run->last_unit && run->hits[0].sample == run->last_sample;
+  run->repeats = run->since_event < 4 ? run->repeats + (again ? 4 : 1) : 0;
+  run->last_unit = run->hits[0].unit, run->last_sample = run->hits[0].sample;
+  run->since_event = 0;
+  run->stuck = h > 1e-15 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
+  run->step_events++;
+  return rf_events_apply(run);
+}
+
+/* A step that is broken off leaves everything as it was, so that a run taken up again repeats it. */
+RfStatus rf_run_step(RfRun *run) {
+  double h = run->h, log_t = run->system.log_t;
+  rf_index steps = run->steps_explicit;
+  int grace = run->grace;
+  RfStatus status = look_around(run);
+  if (run->grace > 0) run->grace--;
+  if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (status == RF_INTERRUPTED)
+    run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->grace = grace,
+    run->fresh = false;
+  return status;
+}

@@ -1,0 +1,294 @@
+/* The equations of gradient flow in the normalised clock dtau = S dt, S = sum_i |loss'(q_i)|: weights p_i =
+ * |loss'|/S are kept by their logarithms, directions and log-norms per unit (design: polar state), so that no
+ * size over- or underflows. */
+#include "flow/flow_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+double rf_system_amplitude(const RfSystem *system, double rho) {
+  return exp(system->problem->freeze_second ? rho : 2 * rho);
+}
+
+double rf_system_q_min(const RfSystem *system) { return system->q_least; }
+
+/* Small products by hand, since a BLAS call costs more than they do. */
+void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d) {
+  if (rows * n * d > 4000) {
+    rf_la_product_nt(H, W, X, rows, n, d);
+    return;
+  }
+  for (rf_index k = 0; k < rows; k++)
+    for (rf_index i = 0; i < n; i++) {
+      double sum = 0;
+      for (rf_index j = 0; j < d; j++) sum += W[k * d + j] * X[i * d + j];
+      H[k * n + i] = sum;
+    }
+}
+
+/* q = sum over units of a e^{2 rho} s (w.x). */
+static void unit_outputs(RfSystem *system, const double *y) {
+  rf_index n = system->n, units = system->units;
+  const double *a = y + units * system->d, *rho = a + units;
+  rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  for (rf_index k = 0; k < units; k++) {
+    double factor = a[k] * rf_system_amplitude(system, rho[k]);
+    if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
+    const double *h = system->H + k * n, *s = system->slope + k * n;
+    for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
+  }
+}
+
+/* The same by classes: q = sum over classes of s (V.x). */
+static void class_outputs(RfSystem *system, const double *y) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  const double *a = y + units * d, *rho = a + units;
+  memset(system->V, 0, (size_t)(system->classes * d) * sizeof(double));
+  for (rf_index k = 0; k < units; k++) {
+    double factor = a[k] * rf_system_amplitude(system, rho[k]), *v = system->V + system->class_of[k] * d;
+    const double *w = y + k * d;
+    if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
+    for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
+  }
+  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
+  for (rf_index k = 0; k < system->classes; k++) {
+    const double *h = system->M + k * n, *s = system->slope + system->leader[k] * n;
+    if (system->dead[system->leader[k]]) continue;
+    for (rf_index i = 0; i < n; i++) system->q[i] += s[i] * h[i];
+  }
+}
+
+static void margins(RfSystem *system, const double *y) {
+  rf_index n = system->n;
+  for (rf_index i = 0; i < n; i++) system->q[i] = system->extra ? system->extra[i] : 0;
+  system->planes_known = system->classes == system->units;
+  if (system->planes_known)
+    unit_outputs(system, y);
+  else
+    class_outputs(system, y);
+  system->q_least = INFINITY;
+  for (rf_index i = 0; i < n; i++) {
+    system->q[i] *= system->problem->y[i];
+    if (system->q[i] < system->q_least) system->q_least = system->q[i];
+  }
+}
+
+/* p_i = |loss'(q_i)|/S and ln S, by logarithms. */
+static void weights(RfSystem *system) {
+  rf_index n = system->n;
+  double top = -INFINITY, sum = 0;
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
+    top = fmax(top, system->p[i]);
+  }
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] = exp(system->p[i] - top);
+    sum += system->p[i];
+  }
+  system->log_S = top + log(sum);
+  for (rf_index i = 0; i < n; i++) {
+    system->p[i] /= sum;
+    system->c[i] = system->p[i] * system->problem->y[i];
+  }
+}
+
+static void project(const RfSlide *slide, double *g, rf_index d) {
+  for (rf_index r = 0; r < slide->rank; r++) {
+    const double *b = slide->basis + r * d;
+    double along = rf_la_dot(b, g, d);
+    for (rf_index j = 0; j < d; j++) g[j] -= along * b[j];
+  }
+}
+
+void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
+  if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
+}
+
+static void class_fields(RfSystem *system) {
+  rf_index n = system->n, d = system->d, classes = system->classes;
+  const double *X = system->problem->X;
+  if (classes * n * d > 4000) {
+    for (rf_index k = 0; k < classes; k++) {
+      const double *slope = system->slope + system->leader[k] * n;
+      for (rf_index i = 0; i < n; i++) system->M[k * n + i] = slope[i] * system->c[i];
+    }
+    rf_la_product_nn(system->g, system->M, X, classes, d, n);
+    return;
+  }
+  for (rf_index k = 0; k < classes; k++) {
+    double *g = system->g + k * d;
+    const double *slope = system->slope + system->leader[k] * n;
+    for (rf_index j = 0; j < d; j++) g[j] = 0;
+    for (rf_index i = 0; i < n; i++) {
+      double factor = slope[i] * system->c[i];
+      for (rf_index j = 0; j < d; j++) g[j] += factor * X[i * d + j];
+    }
+  }
+}
+
+void rf_system_planes(RfSystem *system, const double *y) {
+  if (!system->planes_known)
+    rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  system->planes_known = true;
+}
+
+void rf_system_fields(RfSystem *system, const double *y) {
+  if (!system->classes_known) rf_system_classes(system);
+  margins(system, y);
+  weights(system);
+  class_fields(system);
+  system->evaluations++;
+}
+
+static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f) {
+  rf_index d = system->d, units = system->units;
+  const double *w = y + k * d, *g = rf_system_g(system, k);
+  double a = y[units * d + k], rho = y[units * (d + 1) + k];
+  double *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
+  double gw = 0, ww = 0;
+  for (rf_index j = 0; j < d; j++) gw += g[j] * w[j], ww += w[j] * w[j];
+  double along, growth;
+  if (system->problem->freeze_second) {
+    a *= exp(-rho);
+    along = growth = *fa = 0;
+  } else if (system->balanced[k]) {
+    along = gw / ww, growth = 2 * a * gw;
+    *fa = 0;
+  } else {
+    along = 2 * gw, growth = 2 * a * gw;
+    *fa = gw * (1 - 2 * a * a);
+  }
+  for (rf_index j = 0; j < d; j++) fw[j] = a * (g[j] - along * w[j]);
+  *frho = growth - system->mu;
+}
+
+void rf_system_rhs(RfSystem *system, const double *y, double *f) {
+  rf_index d = system->d, units = system->units;
+  rf_system_fields(system, y);
+  for (rf_index c = 0; c < system->classes; c++) {
+    const RfSlide *slide = &system->slide[system->leader[c]];
+    if (slide->n_on > 0) project(slide, system->g + c * d, d);
+  }
+  for (rf_index k = 0; k < units; k++) {
+    if (system->dead[k]) {
+      memset(f + k * d, 0, (size_t)d * sizeof(double));
+      f[units * d + k] = 0;
+      f[units * (d + 1) + k] = -system->mu;
+      continue;
+    }
+    unit_rhs(system, k, y, f);
+    if (system->slide[k].n_on > 0)
+      project(&system->slide[k], f + k * d, d); /* or rounding off the hyperplane grows */
+  }
+  f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
+}
+
+/* All rho equal, the longest w of length 1. */
+static void restore_gauge(const RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units;
+  double *rho = y + units * (d + 1), top = -INFINITY;
+  for (rf_index k = 0; k < units; k++)
+    if (!system->dead[k]) top = fmax(top, rho[k] + log(rf_la_norm(y + k * d, d)));
+  for (rf_index k = 0; k < units && isfinite(top); k++) {
+    if (rho[k] != top) rf_la_scale(y + k * d, exp(rho[k] - top), d);
+    rho[k] = top;
+  }
+}
+
+double rf_system_gauge_rate(const RfSystem *system) {
+  rf_index d = system->d, units = system->units;
+  double rate = 0;
+  for (rf_index k = 0; k < units; k++)
+    if (!system->dead[k])
+      rate = fmax(rate, fabs(system->y[units * d + k]) * exp(-system->y[units * (d + 1) + k]));
+  return rate;
+}
+
+void rf_system_normalise(RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units;
+  double *a = y + units * d, *rho = a + units;
+  for (rf_index k = 0; k < units; k++) {
+    double *w = y + k * d, norm = rf_la_norm(w, d);
+    if (system->slide[k].n_on > 0 && !system->dead[k]) {
+      project(&system->slide[k], w, d);
+      norm = rf_la_norm(w, d);
+    }
+    if (system->problem->freeze_second) continue;
+    if (system->balanced[k]) {
+      if (norm > 0) rf_la_scale(w, sqrt(0.5) / norm, d);
+      a[k] = copysign(sqrt(0.5), a[k]);
+    } else {
+      double joint = hypot(norm, a[k]);
+      if (joint > 0) {
+        rf_la_scale(w, 1 / joint, d);
+        a[k] /= joint;
+        rho[k] += log(joint);
+      }
+    }
+  }
+  if (system->problem->freeze_second) restore_gauge(system, y);
+}
+
+void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
+  rf_index n = system->n, d = system->d;
+  const RfSlide *slide = &system->slide[unit];
+  const double *X = system->problem->X;
+  /* sum_on c_i s_i x_i = -(projection of the unprojected field): the field is formed afresh, g may be
+   * projected */
+  for (rf_index z = 0; z < slide->n_on; z++) {
+    double sum = 0;
+    for (rf_index i = 0; i < n; i++) {
+      double factor = system->slope[unit * n + i] * system->c[i];
+      if (factor != 0) sum += factor * rf_la_dot(slide->pinv + z * d, X + i * d, d);
+    }
+    double c = system->c[slide->on[z]];
+    slopes[z] = c != 0 ? -sum / c : (sum > 0 ? -INFINITY : INFINITY);
+  }
+}
+
+RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual) {
+  rf_index n = system->n, d = system->d;
+  const RfSlide *slide = &system->slide[unit];
+  rf_index count = slide->n_on;
+  double *columns = RF_NEW(double, count *d + 3 * count + 2 * d), scale = 0;
+  if (!columns) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
+  double *low = columns + count * d, *high = low + count, *s = high + count, *f = s + count, *part = f + d;
+  memset(part, 0, (size_t)d * sizeof(double));
+  for (rf_index i = 0; i < n; i++) {
+    double factor = system->slope[unit * n + i] * system->c[i];
+    if (factor != 0) rf_la_axpy(part, factor, system->problem->X + i * d, d);
+    scale += fabs(system->c[i]) * system->x_norm[i];
+  }
+  memset(f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
+  for (rf_index r = 0; r < slide->rank; r++)
+    rf_la_axpy(f, -rf_la_dot(slide->basis + r * d, part, d), slide->basis + r * d, d);
+  for (rf_index z = 0; z < count; z++) {
+    for (rf_index j = 0; j < d; j++)
+      columns[z * d + j] = system->c[slide->on[z]] * system->problem->X[slide->on[z] * d + j];
+    low[z] = system->problem->leak, high[z] = 1;
+  }
+  RfStatus status =
+      rf_la_box_least_squares(system->context, s, residual, NULL, columns, f, low, high, d, count, d, NULL);
+  *gap = status ? 0 : rf_la_norm(residual, d) / (scale > 0 ? scale : 1);
+  for (rf_index j = 0; j < d; j++) residual[j] = -residual[j]; /* the field that is left: sum c s x - f */
+  rf_free(columns);
+  return status == RF_ERR_NUMERIC ? RF_OK : status;
+}
+
+void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho) {
+  rf_index d = system->d, units = system->units, u = system->unit_of[k];
+  if (u < 0) {
+    const double *rest = system->rest + k * (d + 2);
+    memcpy(w, rest, (size_t)d * sizeof(double));
+    *a = rest[d];
+    *rho = rest[d + 1];
+  } else {
+    memcpy(w, system->y + u * d, (size_t)d * sizeof(double));
+    *a = system->y[units * d + u];
+    *rho = system->y[units * (d + 1) + u] + system->offset[k];
+  }
+  if (system->flip[k] < 0) {
+    rf_la_scale(w, -1, d);
+    *a = -*a;
+  }
+}

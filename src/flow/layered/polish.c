@@ -1,0 +1,217 @@
+/* Newton's method on the KKT system of a layered network, every hidden unit on its side:
+ *   theta = sum_S lambda_i y_i df_i(theta; s),   y_i f_i(theta) = 1 on the support S,   z_k(theta) = 0 where
+ * unit k is held on its kink with the unknown slope s_k. Networks have symmetries, so the system is singular
+ * along them: the step of least norm is taken, which stays next to the state. The support starts with the
+ * samples that weigh something; those with a negative multiplier leave, those below margin 1 enter. */
+#include "flow/layered/polish.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reluflow/la.h"
+
+typedef struct Polish {
+  RfContext *context;
+  RfSided *sided;
+  const double *y;
+  rf_index n, P, k, K; /* samples, parameters, support, held units */
+  rf_index *support;   /* k samples */
+  double *lambda;      /* k */
+  double *theta;       /* P: current point */
+  double *q, *z;       /* n: y f at the current point; K: inputs of held units */
+  double *weights;     /* n */
+  double *G;           /* k+K rows of P: y_i df_i, then dz */
+  double *system;      /* (P+k+K)^2 */
+  double *step;        /* P+k+K */
+  double *plus, *minus;
+} Polish;
+
+static void polish_free(Polish *polish) {
+  rf_free(polish->support), rf_free(polish->lambda), rf_free(polish->theta), rf_free(polish->q);
+  rf_free(polish->z), rf_free(polish->weights), rf_free(polish->G), rf_free(polish->system);
+  rf_free(polish->step), rf_free(polish->plus), rf_free(polish->minus);
+}
+
+static RfStatus polish_new(Polish *polish) {
+  rf_index n = polish->n, P = polish->P, K = polish->K, size = P + n + K;
+  polish->support = RF_NEW(rf_index, n), polish->lambda = RF_NEW(double, n);
+  polish->theta = RF_NEW(double, P), polish->q = RF_NEW(double, n), polish->weights = RF_NEW(double, n);
+  polish->z = RF_NEW(double, K + 1), polish->G = RF_NEW(double, (n + K) * P);
+  polish->system = RF_NEW(double, size *size), polish->step = RF_NEW(double, size);
+  polish->plus = RF_NEW(double, P), polish->minus = RF_NEW(double, P);
+  bool complete = polish->support && polish->lambda && polish->theta && polish->q && polish->weights &&
+                  polish->z && polish->G && polish->system && polish->step && polish->plus && polish->minus;
+  return complete ? RF_OK : rf_fail(polish->context, RF_ERR_MEMORY, "out of memory for a limit");
+}
+
+/* Margins, held inputs and the rows of G at polish->theta. */
+static void evaluate(Polish *polish) {
+  rf_index P = polish->P;
+  rf_sided_outputs(polish->sided, polish->q, polish->z, polish->theta);
+  memset(polish->weights, 0, (size_t)polish->n * sizeof(double));
+  for (rf_index j = 0; j < polish->k; j++) {
+    rf_index i = polish->support[j];
+    polish->weights[i] = polish->y[i];
+    rf_sided_gradient(polish->sided, polish->G + j * P, polish->weights, polish->theta);
+    polish->weights[i] = 0;
+  }
+  for (rf_index k = 0; k < polish->K; k++)
+    rf_sided_plane(polish->sided, polish->G + (polish->k + k) * P, k, polish->theta);
+}
+
+/* sum_S lambda_i y_i df_i at theta with parameter p moved by h. */
+static void shifted_gradient(Polish *polish, double *out, rf_index p, double h) {
+  double before = polish->theta[p];
+  polish->theta[p] += h;
+  rf_sided_gradient(polish->sided, out, polish->weights, polish->theta);
+  polish->theta[p] = before;
+}
+
+/* Derivatives by central differences: by sides, f is a polynomial in theta and in each slope. */
+static void form_system(Polish *polish) {
+  rf_index P = polish->P, k = polish->k, K = polish->K, size = P + k + K;
+  double h = 1e-5 * rf_la_norm(polish->theta, P) / sqrt((double)P);
+  double *slopes = rf_sided_slopes(polish->sided);
+  memset(polish->system, 0, (size_t)(size * size) * sizeof(double));
+  for (rf_index j = 0; j < k; j++)
+    polish->weights[polish->support[j]] = polish->lambda[j] * polish->y[polish->support[j]];
+  for (rf_index p = 0; p < P; p++) {
+    shifted_gradient(polish, polish->plus, p, h);
+    shifted_gradient(polish, polish->minus, p, -h);
+    for (rf_index r = 0; r < P; r++)
+      polish->system[r * size + p] = (r == p) - (polish->plus[r] - polish->minus[r]) / (2 * h);
+  }
+  for (rf_index j = 0; j < K; j++) {
+    double before = slopes[j];
+    slopes[j] = before + 0.25;
+    shifted_gradient(polish, polish->plus, 0, 0);
+    slopes[j] = before - 0.25;
+    shifted_gradient(polish, polish->minus, 0, 0);
+    slopes[j] = before;
+    for (rf_index r = 0; r < P; r++)
+      polish->system[r * size + P + k + j] = -(polish->plus[r] - polish->minus[r]) / 0.5;
+  }
+  for (rf_index j = 0; j < k + K; j++)
+    for (rf_index r = 0; r < P; r++) {
+      if (j < k) polish->system[r * size + P + j] = -polish->G[j * P + r];
+      polish->system[(P + j) * size + r] = polish->G[j * P + r];
+    }
+}
+
+/* Minus the residual into step; returns its size relative to |theta|. */
+static double residual(Polish *polish) {
+  rf_index P = polish->P, k = polish->k;
+  for (rf_index r = 0; r < P; r++) polish->step[r] = -polish->theta[r];
+  for (rf_index j = 0; j < k; j++) {
+    rf_la_axpy(polish->step, polish->lambda[j], polish->G + j * P, P);
+    polish->step[P + j] = 1 - polish->q[polish->support[j]];
+  }
+  for (rf_index j = 0; j < polish->K; j++) polish->step[P + k + j] = -polish->z[j];
+  return rf_la_norm(polish->step, P + k + polish->K) / rf_la_norm(polish->theta, P);
+}
+
+/* Newton on the present support; *error: relative residual where it stopped. */
+static RfStatus newton(Polish *polish, double *error) {
+  rf_index P = polish->P, size = P + polish->k + polish->K, rank;
+  double before = INFINITY;
+  evaluate(polish);
+  *error = residual(polish);
+  for (int round = 0; round < 40 && *error > 1e-15 && *error < 0.9 * before; round++) {
+    before = *error;
+    form_system(polish);
+    RfStatus status =
+        rf_la_least_squares(polish->context, polish->system, polish->step, size, size, 1e-9, &rank);
+    if (status) return status;
+    rf_la_axpy(polish->theta, 1, polish->step, P);
+    rf_la_axpy(polish->lambda, 1, polish->step + P, polish->k);
+    rf_la_axpy(rf_sided_slopes(polish->sided), 1, polish->step + P + polish->k, polish->K);
+    evaluate(polish);
+    *error = residual(polish);
+    if (!isfinite(*error)) break;
+  }
+  return RF_OK;
+}
+
+/* Samples that do not push leave, samples that are too close enter; true when the support changed. */
+static bool mend_support(Polish *polish) {
+  rf_index worst = -1, lowest = -1, P = polish->P;
+  double least = 1 - 1e-9, most_negative = -1e-12 * rf_la_dot(polish->theta, polish->theta, P);
+  for (rf_index j = 0; j < polish->k; j++)
+    if (polish->lambda[j] < most_negative) most_negative = polish->lambda[j], worst = j;
+  if (worst >= 0) {
+    polish->k--;
+    for (rf_index j = worst; j < polish->k; j++)
+      polish->support[j] = polish->support[j + 1], polish->lambda[j] = polish->lambda[j + 1];
+    return true;
+  }
+  for (rf_index i = 0; i < polish->n; i++) {
+    bool inside = false;
+    for (rf_index j = 0; j < polish->k; j++) inside = inside || polish->support[j] == i;
+    if (!inside && polish->q[i] < least) least = polish->q[i], lowest = i;
+  }
+  if (lowest < 0) return false;
+  polish->support[polish->k] = lowest, polish->lambda[polish->k++] = 0;
+  return true;
+}
+
+double rf_layered_distance(const double *u, const double *v, rf_index P) {
+  double size_u = rf_la_norm(u, P), size_v = rf_la_norm(v, P), sum = 0;
+  for (rf_index p = 0; p < P; p++) {
+    double gap = u[p] / size_u - v[p] / size_v;
+    sum += gap * gap;
+  }
+  return sqrt(sum);
+}
+
+/* The state at min margin 1, and the samples that weigh something with their multipliers. */
+static bool begin(Polish *polish, const double *state, const double *p, double degree) {
+  double least = INFINITY;
+  memcpy(polish->theta, state, (size_t)polish->P * sizeof(double));
+  rf_sided_outputs(polish->sided, polish->q, polish->z, polish->theta);
+  for (rf_index i = 0; i < polish->n; i++) least = fmin(least, polish->q[i]);
+  if (!(least > 0)) return false;
+  rf_la_scale(polish->theta, pow(least, -1 / degree), polish->P);
+  double square = rf_la_dot(polish->theta, polish->theta, polish->P);
+  for (rf_index i = 0; i < polish->n; i++)
+    if (p[i] > 1e-6) polish->support[polish->k] = i, polish->lambda[polish->k++] = p[i] * square / degree;
+  return true;
+}
+
+/* Newton, and changes of the support, until both are settled; false when they do not. */
+static RfStatus solve(Polish *polish, double *error) {
+  RfStatus status = RF_OK;
+  *error = INFINITY;
+  for (int round = 0; round < 20 && !status; round++) {
+    status = newton(polish, error);
+    if (status || !(*error < 1e-10) || !mend_support(polish)) break;
+    *error = INFINITY;
+  }
+  return status == RF_ERR_NUMERIC ? RF_OK : status;
+}
+
+RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided *sided, double *theta,
+                           double *lambda, const double *p, const double *y, rf_index n, rf_index P,
+                           double degree) {
+  rf_index K = rf_sided_held(sided);
+  Polish polish = {.context = context, .sided = sided, .y = y, .n = n, .P = P, .K = K};
+  double *slopes = RF_NEW(double, K + 1), error = INFINITY;
+  *result = (RfLayeredPolish){.distance = NAN, .residual = NAN, .held = K};
+  RfStatus status = polish_new(&polish);
+  if (!status && !slopes) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  if (!status && K > 0) memcpy(slopes, rf_sided_slopes(sided), (size_t)K * sizeof(double));
+  if (!status && begin(&polish, theta, p, degree)) status = solve(&polish, &error);
+  if (!status && error < 1e-10) {
+    result->distance = rf_layered_distance(theta, polish.theta, P);
+    result->ok = result->distance < 0.1 && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
+  }
+  if (!status && result->ok) {
+    result->residual = error;
+    memcpy(theta, polish.theta, (size_t)P * sizeof(double));
+    memset(lambda, 0, (size_t)n * sizeof(double));
+    for (rf_index j = 0; j < polish.k; j++) lambda[polish.support[j]] = fmax(0, polish.lambda[j]);
+  }
+  if (slopes && K > 0) memcpy(rf_sided_slopes(sided), slopes, (size_t)K * sizeof(double));
+  polish_free(&polish);
+  rf_free(slopes);
+  return status;
+}

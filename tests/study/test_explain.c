@@ -1,0 +1,126 @@
+/* What explain says is what the library finds: margins, verdicts and sentences on data whose answers are
+ * known. */
+#include "rf_test.h"
+#include "study/study_internal.h"
+#include "present/present.h"
+
+static void explain(RfContext *context, RfExplanation *e, RfDataset *data, const char *spec, double leak,
+                    RfStatus want) {
+  RfExplainSettings settings = rf_explain_settings_default();
+  settings.leak = leak;
+  assert_ok(context, rf_data_generate(context, data, spec));
+  RfStatus status = rf_explain_run(context, e, data, &settings);
+  if (status != want) print_error("%s: %s\n", spec, context->error);
+  assert_int_equal(status, want);
+  assert_in_range(e->n_sentences, 3, RF_EXPLAIN_SENTENCES);
+}
+
+static bool says(const RfExplanation *e, const char *phrase) {
+  for (rf_index k = 0; k < e->n_sentences; k++)
+    if (strstr(e->sentences[k], phrase)) return true;
+  return false;
+}
+
+static void orthogonally_separable(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  rf_context_init(&context);
+  explain(&context, &e, &data, "DS-PL2", 0, RF_OK);
+  double best = 1 / (2 * (sqrt(2) / 3 + sqrt(13) / 7)); /* w+ = (1/3,1/3), w- = (-3/7,-2/7) */
+  assert_non_null(e.prediction);
+  assert_relative(e.prediction->margin, best, 1e-12);
+  assert_relative(e.flow.limit.margin, best, 1e-10);
+  assert_relative(1 / (2 * e.optimum.objective), best, 1e-8);
+  assert_int_equal(e.certificate.global, RF_VERDICT_OPTIMUM);
+  assert_true(says(&e, "finds the best margin"));
+  assert_true(says(&e, "what the theorem predicts"));
+  rf_explanation_free(&e);
+  rf_dataset_free(&data);
+}
+
+/* Hinted data: the flow is predicted to stop at e/2 = 0.05 while 0.1054265 is possible (claim LLWA-27). */
+static void stops_short_of_the_best(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  rf_context_init(&context);
+  explain(&context, &e, &data, "DS-HINT(20,1,0.1)", 0.5, RF_OK);
+  assert_close(e.flow.limit.margin, 0.05, 1e-9);
+  assert_close(1 / (2 * e.optimum.objective), 0.1054265, 1e-6);
+  assert_int_equal(e.certificate.global, RF_VERDICT_NOT_OPTIMUM);
+  assert_true(says(&e, "stops short"));
+  rf_explanation_free(&e);
+  rf_dataset_free(&data);
+}
+
+static void pages_are_whole(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  RfText page = {0}, html = {0}, text = {0};
+  RfJson *json;
+  rf_context_init(&context);
+  explain(&context, &e, &data, "xor", 0, RF_OK);
+  rf_explanation_page(&page, &e, 80);
+  assert_ok(&context, rf_explanation_html(&context, &html, &e));
+  assert_non_null(strstr(rf_text_string(&html), "</html>"));
+  assert_null(strstr(rf_text_string(&html), "http://www.w3.org/1999/xlink"));
+  assert_null(strstr(rf_text_string(&html), "<script src"));
+  assert_true(strlen(rf_text_string(&page)) > 200);
+  assert_ok(&context, rf_json_new(&context, &json, "explain"));
+  rf_explanation_json(json, &e, 1);
+  assert_ok(&context, rf_json_finish(&context, &text, json));
+  rf_json_free(json);
+  rf_text_free(&page), rf_text_free(&html), rf_text_free(&text);
+  rf_explanation_free(&e);
+  rf_explanation_free(NULL);
+  rf_dataset_free(&data);
+}
+
+/* One network per class: each part is what the class alone would get. */
+static void several_classes(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  RfText html = {0};
+  rf_context_init(&context);
+  explain(&context, &e, &data, "DS-MC3", 0, RF_OK);
+  assert_int_equal(e.n_parts, 3);
+  for (rf_index k = 0; k < 3; k++) {
+    assert_close(e.parts[k].flow.limit.margin, 1 / (2 * (1 + sqrt(2))), 1e-9);
+    assert_int_equal(e.parts[k].certificate.global, RF_VERDICT_OPTIMUM);
+    assert_string_equal(e.parts[k].positive_class, data.class_names[k]);
+    assert_ptr_equal(e.parts[k].data->X, data.X);
+  }
+  assert_true(says(&e, "3 classes"));
+  assert_true(says(&e, "the best there is"));
+  assert_ok(&context, rf_explanation_html(&context, &html, &e));
+  assert_non_null(strstr(rf_text_string(&html), "class 1"));
+  rf_text_free(&html);
+  rf_explanation_free(&e);
+  rf_dataset_free(&data);
+}
+
+static void theorems_by_name(void **state) {
+  (void)state;
+  char name[96];
+  rf_explain_theorem(name, sizeof name, "PL-Thm1");
+  assert_string_equal(name, "Theorem 1 of Phuong and Lampert");
+  rf_explain_theorem(name, sizeof name, "WP-Prop5");
+  assert_string_equal(name, "Proposition 5 of Wang and Pilanci");
+  rf_explain_theorem(name, sizeof name, "odd");
+  assert_string_equal(name, "odd");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(orthogonally_separable),
+                                     cmocka_unit_test(stops_short_of_the_best),
+                                     cmocka_unit_test(pages_are_whole), cmocka_unit_test(several_classes),
+                                     cmocka_unit_test(theorems_by_name)};
+  return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
+}
