@@ -1,5 +1,6 @@
 /* `reluflow flow`: gradient flow from an initialisation to t = infinity. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,9 +117,8 @@ static RfStatus read_scale(Job *job, RfFlowProblem *problem) {
     problem->log_scale = 0;
     return RF_OK;
   }
-  char *end;
-  double scale = strtod(flags->scale, &end);
-  if (end == flags->scale || *end || !(scale > 0) || !isfinite(scale))
+  double scale;
+  if (!rf_number_read(&scale, flags->scale) || !(scale > 0))
     return rf_fail(context, RF_ERR_USAGE, "--scale %s: expected a positive number or 'limit'", flags->scale);
   problem->log_scale = log(scale);
   return RF_OK;
@@ -129,9 +129,8 @@ static RfStatus read_until(Job *job) {
   RfFlowSettings *settings = &job->settings;
   if (strcmp(text, "infinity") == 0) return RF_OK;
   bool loss = strncmp(text, "loss=", 5) == 0, time = strncmp(text, "time=", 5) == 0;
-  char *end = NULL;
-  double value = loss || time ? strtod(text + 5, &end) : 0;
-  if ((!loss && !time) || end == text + 5 || *end || !isfinite(value) || (loss ? value <= 0 : value < 0))
+  double value = 0;
+  if ((!loss && !time) || !rf_number_read(&value, text + 5) || (loss ? value <= 0 : value < 0))
     return rf_fail(&job->run->context, RF_ERR_USAGE, "--until %s: expected infinity, loss=L or time=T", text);
   settings->until = loss ? RF_UNTIL_LOSS : RF_UNTIL_TIME;
   settings->until_value = value;

@@ -1,5 +1,6 @@
 /* `reluflow maxmargin DATA`: the linear part, the two class vectors, and the best network of any width. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ static RfOptimumSettings optimum_settings(const CliRun *run) {
 /* What is known so far, for the line on the terminal. */
 static void on_record(void *user, const RfOptimumRecord *record) {
   char text[96];
-  snprintf(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
-           (long long)record->patterns);
+  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
+            (long long)record->patterns);
   rf_progress(user, "global optimum", -1, text);
 }
 
@@ -278,14 +279,14 @@ static void verdict(char *out, size_t size, const Answer *answer) {
   for (rf_index k = 0; k < answer->count; k++)
     sum += part[k].has_global ? part[k].global.objective : NAN, lower += part[k].global.lower;
   if (isnan(sum))
-    snprintf(out, size, "%s", part->linear.separable ? "Linearly separable." : "The linear part.");
+    rf_format(out, size, "%s", part->linear.separable ? "Linearly separable." : "The linear part.");
   else if (!isfinite(sum))
-    snprintf(out, size, "No network fits these data, or none was found.");
+    rf_format(out, size, "No network fits these data, or none was found.");
   else if (sum - lower <= 1e-8 * sum)
-    snprintf(out, size, "The best margin of any network is %.12g, proved.", 1 / (2 * sum));
+    rf_format(out, size, "The best margin of any network is %.12g, proved.", 1 / (2 * sum));
   else
-    snprintf(out, size, "The best margin of any network lies between %.8g and %.8g.", 1 / (2 * sum),
-             1 / (2 * lower));
+    rf_format(out, size, "The best margin of any network lies between %.8g and %.8g.", 1 / (2 * sum),
+              1 / (2 * lower));
 }
 
 static void answer_html(RfText *html, const Answer *answer, const CliRun *run) {

@@ -1,6 +1,7 @@
 /* One walk: inspect, predict, flow, optimum, certify. Each step uses the results of the ones before, and has
  * its own limit of time: a step that is cut short leaves what it knows, and the sentences say so. */
 #include "reluflow/study.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void find_prediction(RfExplanation *e) {
   if (theory->n_predictions > 0) {
     e->prediction = &theory->predictions[0];
     const RfTheorem *theorem = rf_theory_find(theory, e->prediction->theorem);
-    snprintf(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
+    rf_format(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
     return;
   }
   static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
@@ -62,7 +63,8 @@ static void find_prediction(RfExplanation *e) {
     const RfTheorem *theorem = rf_theory_find(theory, candidates[k]);
     if (!theorem || strcmp(theorem->why, last) == 0) continue;
     last = theorem->why;
-    int more = snprintf(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
+    int more =
+        rf_format(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
     used += more > 0 ? (size_t)more : 0;
   }
 }
