@@ -1,5 +1,7 @@
 /* The flow of a layered network from the command line. */
 #include "cli/flow_layered.h"
+#include "layers/layers.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "conv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 rf_index rf_pass_widest(const RfLayeredNet *net) {
   rf_index most = 0;
@@ -73,7 +73,6 @@ void rf_pass_span(rf_index *first, rf_index *end, const RfConvShape *s, rf_index
 #define add_product_tn_float rf_la_add_product_tn_float
 #define REAL                 float
 #define NAME(x)              x##_float
-#include "conv_pass.h"
 /* then, with them: */
 #include "pass_body.h"
 #undef REAL
