@@ -56,15 +56,16 @@ static void scaling(const char *name, rf_index n, rf_index d, double gap) {
 }
 
 static void real(const char *name, const char *file, const char *labels, const char *classes) {
-  const char *shared = getenv("RF_SHARED");
+  const char *own = RF_SOURCE_DIR "/data", *more = getenv("RELUFLOW_DATA");
+  const char *folder = labels && more ? more : own; /* MNIST is not part of the project */
   char path[4096], second[4096];
   RfContext context;
   RfDataSource source;
   RfDataset data;
   rf_context_init(&context);
   rf_data_source_init(&source);
-  snprintf(path, sizeof path, "%s/data/%s", shared ? shared : "../shared", file);
-  snprintf(second, sizeof second, "%s/data/%s", shared ? shared : "../shared", labels ? labels : "");
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  snprintf(second, sizeof second, "%s/%s", folder, labels ? labels : "");
   source.path = path;
   source.labels_path = labels ? second : NULL;
   source.classes = classes;

@@ -72,6 +72,8 @@ typedef struct CliMemory {
   const RfNet *net; /* NULL = none */
 } CliMemory;
 
+enum { CLI_PATH_SIZE = 4096 };
+
 typedef struct CliRun {
   const CliCommand *command;
   RfContext context;
@@ -80,11 +82,12 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;             /* see cli_given */
-  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
-  RfStatus status;         /* set by cli_finish */
-  RfJson *json;            /* not NULL when JSON is wanted: write the members here */
-  RfText page;             /* the page for the terminal; filled unless only JSON is wanted */
+  bool *given;                  /* see cli_given */
+  const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
+  RfStatus status;              /* set by cli_finish */
+  RfJson *json;                 /* not NULL when JSON is wanted: write the members here */
+  RfText page;                  /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
   RfText html;          /* fill when common.report is set: the frame writes the file */
   int width;            /* columns of the terminal, 60..100 */
@@ -123,6 +126,9 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
 /* A network by its path, as rf_net_load_stated and rf_layers_load. */
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
+/* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first
+ * one that was looked at, "" for none. */
+bool cli_data_folder(const CliRun *run, char *folder, const char *file);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
 /* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's

@@ -1,5 +1,6 @@
 /* `reluflow flow`: gradient flow from an initialisation to t = infinity. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <string.h>
 
@@ -56,8 +57,7 @@ static RfStatus read_until(CliRun *run, RfFlowSettings *settings) {
   if (strcmp(text, "infinity") == 0) return RF_OK;
   bool loss = strncmp(text, "loss=", 5) == 0, time = strncmp(text, "time=", 5) == 0;
   double value;
-  if ((!loss && !time) || rf_number_whole(&value, text + 5, strlen(text + 5)) != RF_NUMBER_FINITE ||
-      (loss ? value <= 0 : value < 0))
+  if ((!loss && !time) || !rf_number_read(&value, text + 5) || (loss ? value <= 0 : value < 0))
     return rf_fail(&run->context, RF_ERR_USAGE, "--until %s: expected infinity, loss=L or time=T", text);
   settings->until = loss ? RF_UNTIL_LOSS : RF_UNTIL_TIME;
   settings->until_value = value;

@@ -1,5 +1,6 @@
 /* `reluflow maxmargin DATA`: the linear part, the two class vectors, and the best network of any width. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <stdio.h>
 
@@ -26,8 +27,8 @@ static const CliOption options[] = {
 /* What is known so far, for the line on the terminal. */
 static void on_record(void *user, const RfOptimumRecord *record) {
   char text[96];
-  snprintf(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
-           (long long)record->patterns);
+  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
+            (long long)record->patterns);
   rf_progress(user, "global optimum", -1, text);
 }
 

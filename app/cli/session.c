@@ -1,6 +1,7 @@
 /* A run of a command without a terminal: the program and other hosts in the same process stand on it. Nothing
  * here prints; what went wrong is in run->status and run->context.error. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +18,10 @@ RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **word
   run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
   if (!run->settings || !run->arguments || !run->given)
     return rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
-  return cli_parse(run, count, words);
+  RfStatus status = cli_parse(run, count, words);
+  cli_data_folder(run, run->data_dir, "mnist");
+  if (run->data_dir[0]) run->context.data_dir = run->data_dir;
+  return status;
 }
 
 void cli_close(CliRun *run) {
@@ -60,13 +64,15 @@ static const CliSamples *samples_named(const CliRun *run, const char *path) {
   return strcmp(path, CLI_MEMORY_TEST) == 0 ? &run->memory->test : NULL;
 }
 
-/* A file that is not there as named is looked up in the data folder. The result is `path` or lives in *found.
+/* A file that is not there as named is looked up in the data folders. The result is `path` or lives in
+ * *found.
  */
 static const char *look_up(const CliRun *run, const char *path, RfText *found) {
   if (!path || path[0] == '/' || strcmp(path, "-") == 0 || strncmp(path, "gen:", 4) == 0) return path;
-  if (access(path, F_OK) == 0 || !run->common.data_dir) return path;
-  rf_text_addf(found, "%s/%s", run->common.data_dir, path);
-  return !found->failed && access(found->data, F_OK) == 0 ? found->data : path;
+  char folder[CLI_PATH_SIZE];
+  if (access(path, F_OK) == 0 || !cli_data_folder(run, folder, path)) return path;
+  rf_text_addf(found, "%s/%s", folder, path);
+  return found->failed ? path : found->data;
 }
 
 RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted) {
@@ -144,7 +150,7 @@ RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, dou
     start->in_limit = true, start->log_scale = 0;
     return RF_OK;
   }
-  if (rf_number_whole(&value, scale, strlen(scale)) != RF_NUMBER_FINITE || !(value > 0))
+  if (!rf_number_read(&value, scale) || !(value > 0))
     return rf_fail(&run->context, RF_ERR_USAGE, "--scale %s: expected a positive number or 'limit'", scale);
   start->log_scale = log(value);
   return RF_OK;

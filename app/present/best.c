@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------------ */
 
@@ -165,14 +166,14 @@ static void verdict(char *out, size_t size, const RfStudyBest *const *bests, rf_
     proved = proved && bests[k]->global.status == RF_OPTIMUM_PROVED;
   }
   if (isnan(sum))
-    snprintf(out, size, "%s", bests[0]->linear.separable ? "Linearly separable." : "The linear part.");
+    rf_format(out, size, "%s", bests[0]->linear.separable ? "Linearly separable." : "The linear part.");
   else if (!isfinite(sum))
-    snprintf(out, size, "No network fits these data, or none was found.");
+    rf_format(out, size, "No network fits these data, or none was found.");
   else if (proved)
-    snprintf(out, size, "The best margin of any network is %.12g, proved.", 1 / (2 * sum));
+    rf_format(out, size, "The best margin of any network is %.12g, proved.", 1 / (2 * sum));
   else
-    snprintf(out, size, "The best margin of any network lies between %.8g and %.8g.", 1 / (2 * sum),
-             1 / (2 * lower));
+    rf_format(out, size, "The best margin of any network lies between %.8g and %.8g.", 1 / (2 * sum),
+              1 / (2 * lower));
 }
 
 void rf_html_bests(RfText *html, const RfDataset *whole, const RfStudyBest *const *bests, rf_index count,

@@ -3,13 +3,14 @@
 #include <stdio.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
 static void predicted_members(RfJson *json, const RfExplanation *e) {
   const RfPrediction *prediction = e->prediction;
   char limit[RF_EXPLAIN_SENTENCE];
   if (prediction)
-    snprintf(limit, sizeof limit, "%lld group%s of equal neurons, normalised margin %.17g",
-             (long long)prediction->groups, prediction->groups == 1 ? "" : "s", prediction->margin);
+    rf_format(limit, sizeof limit, "%lld group%s of equal neurons, normalised margin %.17g",
+              (long long)prediction->groups, prediction->groups == 1 ? "" : "s", prediction->margin);
   rf_json_string(json, "theorem", prediction ? prediction->theorem : NULL);
   rf_json_string(json, "limit", prediction ? limit : NULL);
   rf_json_number(json, "margin", prediction ? prediction->margin : NAN);

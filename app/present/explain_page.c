@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
 bool rf_explain_views(RfExplainViews *views, const RfExplanation *e) {
   views->count = e->n_parts ? e->n_parts : 1;
@@ -56,33 +57,34 @@ static void class_verdict(char *out, size_t size, const RfExplanation *e) {
     converged += e->parts[k].flow.run.result.limit.outcome == RF_FLOW_CONVERGED;
     best += e->parts[k].has_certificate && e->parts[k].certificate.global == RF_VERDICT_OPTIMUM;
   }
-  snprintf(out, size, "Gradient flow converges for %lld of %lld classes; for %lld it finds the best margin.",
-           (long long)converged, (long long)e->n_parts, (long long)best);
+  rf_format(out, size, "Gradient flow converges for %lld of %lld classes; for %lld it finds the best margin.",
+            (long long)converged, (long long)e->n_parts, (long long)best);
 }
 
 static void verdict(char *out, size_t size, const RfExplanation *e) {
   if (e->n_parts)
     class_verdict(out, size, e);
   else if (e->flow.run.out_of_time)
-    snprintf(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
-             e->flow.run.seconds);
+    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
+              e->flow.run.seconds);
   else if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED)
-    snprintf(out, size, "Gradient flow from this start: %s.",
-             rf_flow_outcome_name(e->flow.run.result.limit.outcome));
+    rf_format(out, size, "Gradient flow from this start: %s.",
+              rf_flow_outcome_name(e->flow.run.result.limit.outcome));
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_OPTIMUM)
-    snprintf(out, size, "Gradient flow finds the best margin there is, %.10g.",
-             e->flow.run.result.limit.margin);
+    rf_format(out, size, "Gradient flow finds the best margin there is, %.10g.",
+              e->flow.run.result.limit.margin);
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
-    snprintf(out, size, "Gradient flow converges to margin %.10g; %s %.10g.", e->flow.run.result.limit.margin,
-             e->best.has_global && e->best.global.status == RF_OPTIMUM_PROVED ? "the best is"
-                                                                              : "there is one with",
-             1 / (2 * e->certificate.best));
+    rf_format(out, size, "Gradient flow converges to margin %.10g; %s %.10g.",
+              e->flow.run.result.limit.margin,
+              e->best.has_global && e->best.global.status == RF_OPTIMUM_PROVED ? "the best is"
+                                                                               : "there is one with",
+              1 / (2 * e->certificate.best));
   else if (e->best.has_global && 2 * e->best.global.objective * e->flow.run.result.limit.margin < 1 - 1e-6)
-    snprintf(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
-             e->flow.run.result.limit.margin, 1 / (2 * e->best.global.objective));
+    rf_format(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
+              e->flow.run.result.limit.margin, 1 / (2 * e->best.global.objective));
   else
-    snprintf(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
-             e->flow.run.result.limit.margin);
+    rf_format(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
+              e->flow.run.result.limit.margin);
 }
 
 void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
 static void support_json(RfJson *json, const RfLayeredLimit *limit) {
   if (!limit->margins) return rf_json_null(json, "support");
@@ -168,10 +169,10 @@ void rf_html_layered_flow(RfText *html, const RfStudyLayered *study) {
   RfSvg svg;
   rf_html_section(html, study->data->name ? study->data->name : "data");
   if (limit->outcome == RF_FLOW_CONVERGED)
-    snprintf(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
+    rf_format(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
   else
-    snprintf(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
-             limit->why);
+    rf_format(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
+              limit->why);
   rf_html_verdict(html, limit->outcome == RF_FLOW_CONVERGED ? RF_GOOD : RF_BAD, line);
   if (limit->n_trace > 1) {
     rf_svg_layered_flow(&svg, study);

@@ -107,7 +107,8 @@ typedef struct RfContext {
   void *user;                 /* passed to both callbacks */
   const volatile int *cancel; /* non-zero asks long work to stop with what it has; may be NULL */
   double deadline;            /* rf_clock_seconds() at which long work stops; infinity = never */
-  char error[RF_ERROR_SIZE];  /* one line about the last failure */
+  const char *data_dir; /* folder of real data: gen:digits reads data_dir/mnist; NULL = the current folder */
+  char error[RF_ERROR_SIZE]; /* one line about the last failure */
 } RfContext;
 
 RF_API void rf_context_init(RfContext *context);

@@ -93,21 +93,6 @@ RF_API RfStatus rf_data_generate(RfContext *context, RfDataset *dataset, const c
 
 /* ---- files of arrays and their messages: what the readers of other rooms stand on ------------ */
 
-typedef enum RfNumberKind {
-  RF_NUMBER_FINITE,
-  RF_NUMBER_OVERFLOW,  /* a decimal number beyond the largest double */
-  RF_NUMBER_NONFINITE, /* nan, inf, infinity, in any case */
-  RF_NUMBER_NONE       /* no number starts here */
-} RfNumberKind;
-
-/* A whole text of `length` characters that is one number, blanks around it allowed; text[length] is readable.
- */
-RF_API RfNumberKind rf_number_whole(double *value, const char *text, size_t length);
-
-#define RF_NUMBER_SIZE 32
-/* The shortest of 15, 16 or 17 digits that reads back as x; x is finite. Returns the length. */
-RF_API int rf_number_format(char out[RF_NUMBER_SIZE], double x);
-
 /* One line "name:line:column: ..." or "name: offset N: ...", RF_ERR_INPUT. The name is cut to stay on one
  * line. */
 RF_API RfStatus rf_fail_at(RfContext *context, const char *name, int64_t line, int64_t column,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cross/cross.h"
+#include "core/core.h"
 #include "kit/figure.h"
 #include "reluflow/geometry.h"
 #include "reluflow/la.h"
@@ -132,11 +133,11 @@ enum { n_columns = 7 };
 static void write_value(char *out, size_t size, Fact fact, double value) {
   bool number = fact == FACT_SEP || fact == FACT_A2;
   if (isnan(value))
-    snprintf(out, size, "-");
+    rf_format(out, size, "-");
   else if (number)
-    snprintf(out, size, "%.4g", value);
+    rf_format(out, size, "%.4g", value);
   else
-    snprintf(out, size, "%s", value > 0 ? "yes" : "no");
+    rf_format(out, size, "%s", value > 0 ? "yes" : "no");
 }
 
 /* The table as a picture and as a text file. */

@@ -2,6 +2,7 @@
  * to let signal handlers run and to show progress; so Ctrl-C works whatever the library is doing, and the
  * library never touches Python. */
 #include "native.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,8 +31,8 @@ static void on_progress(void *user, const char *phase, double fraction, const ch
   pthread_mutex_lock(&job->lock);
   job->news = true;
   job->fraction = fraction;
-  snprintf(job->phase, sizeof job->phase, "%s", phase);
-  snprintf(job->detail, sizeof job->detail, "%s", detail);
+  rf_format(job->phase, sizeof job->phase, "%s", phase);
+  rf_format(job->detail, sizeof job->detail, "%s", detail);
   pthread_mutex_unlock(&job->lock);
 }
 

@@ -38,4 +38,9 @@ RfStatus rf_solve_linear(RfSolve *s);
 /* Offers the linear separator as a network, when there is one. */
 RfStatus rf_solve_linear_network(RfSolve *s);
 
+/* Offers the caller's networks and those of the two classes (known.c); X, y are the caller's n samples. */
+RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n);
+/* When no network is known: fits every label with random neurons. */
+RfStatus rf_solve_fit(RfSolve *s);
+
 #endif

@@ -2,6 +2,7 @@
  * everywhere tells where there are others; each of these is a list of choices for a further run, and so on.
  */
 #include "study/branches.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,8 +59,8 @@ char *rf_study_tree_name(const RfFlowResult *result) {
   char *name = RF_NEW(char, size + 1), *at = name;
   for (rf_index j = 0; name && j < result->n_branches; j++) {
     const RfFlowBranch *branch = &result->branches[j];
-    at += snprintf(at, WORDS / 2, "%sneuron %lld", j ? "; " : "", (long long)branch->neuron);
-    if (isfinite(branch->log_t)) at += snprintf(at, WORDS / 2, " at log t = %.6g", branch->log_t);
+    at += rf_format(at, WORDS / 2, "%sneuron %lld", j ? "; " : "", (long long)branch->neuron);
+    if (isfinite(branch->log_t)) at += rf_format(at, WORDS / 2, " at log t = %.6g", branch->log_t);
     *at++ = ':', *at++ = ' ';
     for (rf_index i = 0; i < result->n; i++) {
       int8_t side = branch->sectors[branch->taken * result->n + i];

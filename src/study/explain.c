@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "study/study_internal.h"
+#include "core/core.h"
 
 void rf_explain_settings_init(RfExplainSettings *settings) {
   *settings = (RfExplainSettings){
@@ -43,7 +44,7 @@ static void find_prediction(RfExplanation *e) {
   if (theory->n_predictions > 0) {
     e->prediction = &theory->predictions[0];
     const RfTheorem *theorem = rf_theory_find(theory, e->prediction->theorem);
-    snprintf(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
+    rf_format(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
     return;
   }
   static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
@@ -53,7 +54,8 @@ static void find_prediction(RfExplanation *e) {
     const RfTheorem *theorem = rf_theory_find(theory, candidates[k]);
     if (!theorem || strcmp(theorem->why, last) == 0) continue;
     last = theorem->why;
-    int more = snprintf(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
+    int more =
+        rf_format(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
     used += more > 0 ? (size_t)more : 0;
   }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "study/study_internal.h"
+#include "core/core.h"
 
 static void say(RfExplanation *e, const char *format, ...) RF_PRINTF(2, 3);
 
@@ -12,7 +13,7 @@ static void say(RfExplanation *e, const char *format, ...) {
   va_list arguments;
   if (e->n_sentences == RF_EXPLAIN_SENTENCES) return;
   va_start(arguments, format);
-  vsnprintf(e->sentences[e->n_sentences++], RF_EXPLAIN_SENTENCE, format, arguments);
+  rf_format_list(e->sentences[e->n_sentences++], RF_EXPLAIN_SENTENCE, format, arguments);
   va_end(arguments);
 }
 
@@ -23,7 +24,7 @@ static void add(char *out, size_t size, const char *format, ...) {
   size_t used = strlen(out);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(out + used, size - used, format, arguments);
+  rf_format_list(out + used, size - used, format, arguments);
   va_end(arguments);
 }
 
@@ -40,11 +41,11 @@ void rf_explain_theorem(char *out, size_t size, const char *id) {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
       size_t word = strlen(kinds[k][0]);
       if (strncmp(id + length, kinds[k][0], word) != 0) continue;
-      snprintf(out, size, "%s %s of %s", kinds[k][1], id + length + word, papers[p][1]);
+      rf_format(out, size, "%s %s of %s", kinds[k][1], id + length + word, papers[p][1]);
       return;
     }
   }
-  snprintf(out, size, "%s", id);
+  rf_format(out, size, "%s", id);
 }
 
 static const char *plural(rf_index count) { return count == 1 ? "" : "s"; }
@@ -57,8 +58,8 @@ static void about_data(RfExplanation *e) {
   const RfInspection *i = e->seen;
   const char *plane = plane_name(e->data);
   char size[96];
-  snprintf(size, sizeof size, "%lld sample%s in %lld dimension%s", (long long)e->data->n, plural(e->data->n),
-           (long long)e->data->d, plural(e->data->d));
+  rf_format(size, sizeof size, "%lld sample%s in %lld dimension%s", (long long)e->data->n, plural(e->data->n),
+            (long long)e->data->d, plural(e->data->d));
   if (i->linear.status == RF_OK)
     say(e, "%s: a %s through the origin separates the classes, with margin %.6g.", size, plane,
         i->linear.margin);
@@ -85,9 +86,9 @@ static void about_theory(RfExplanation *e) {
 
 static void scale_text(char *out, size_t size, double log_scale) {
   if (log_scale > -690)
-    snprintf(out, size, "%.3g", exp(log_scale));
+    rf_format(out, size, "%.3g", exp(log_scale));
   else
-    snprintf(out, size, "e^%.6g", log_scale);
+    rf_format(out, size, "e^%.6g", log_scale);
 }
 
 static void about_convergence(RfExplanation *e) {
@@ -118,8 +119,8 @@ static void about_flow(RfExplanation *e) {
   long long width = (long long)e->flow.start.m;
   char wrong[120] = "";
   if (e->n_wrong > 0 && isfinite(e->flow.run.result.log_loss_end))
-    snprintf(wrong, sizeof wrong, " %lld sample%s not classified, at loss %.4g.", (long long)e->n_wrong,
-             e->n_wrong == 1 ? " is" : "s are", exp(e->flow.run.result.log_loss_end));
+    rf_format(wrong, sizeof wrong, " %lld sample%s not classified, at loss %.4g.", (long long)e->n_wrong,
+              e->n_wrong == 1 ? " is" : "s are", exp(e->flow.run.result.log_loss_end));
   if (limit->outcome == RF_FLOW_CONVERGED)
     about_convergence(e);
   else if (e->flow.run.out_of_time && isfinite(e->flow.run.result.log_loss_end))

@@ -1,5 +1,6 @@
 /* The limits that applicable theorems predict, as groups of neurons at min margin 1 (RfPrediction). */
 #include "theory/theory_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static RfStatus add(RfContext *context, RfTheory *theory, rf_index d, const char
     prediction->sign[g] = groups->sign[g];
   }
   prediction->margin = 0.5 / sum;
-  snprintf(prediction->when, sizeof prediction->when, "%s", when);
+  rf_format(prediction->when, sizeof prediction->when, "%s", when);
   return RF_OK;
 }
 
