@@ -55,6 +55,9 @@ typedef enum RfStatus {
 
 /* A fixed English phrase for a status; never NULL. */
 RF_API const char *rf_status_text(RfStatus status);
+/* The worse of two: a failure, then interrupted, undecided, cut short, branched, infeasible, not separable.
+ */
+RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
 
 /* ---- tolerances: every one of them, once, relative ------------------------------------------------ */
 

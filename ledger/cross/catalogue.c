@@ -60,7 +60,7 @@ static RfStatus classify(RfClaimRun *run, double *facts, const char *spec, doubl
   RfInspection inspection = {0};
   RfInspectionSettings settings = {.leak = leak, .loss = RF_LOSS_LOGISTIC};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
-  if (!status) status = rf_inspection_run(run->context, &inspection, &data, &settings);
+  if (!status) status = rf_study_inspect(run->context, &inspection, &data, &settings);
   if (status > 0 && status != RF_INTERRUPTED) status = RF_OK;
   if (!status) gather(facts, &inspection);
   rf_inspection_free(&inspection);

@@ -26,3 +26,12 @@ const char *rf_status_text(RfStatus status) {
   }
   return "unknown status";
 }
+
+RfStatus rf_status_worse(RfStatus a, RfStatus b) {
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED,  RF_LIMIT,
+                                   RF_BRANCHED,    RF_INFEASIBLE, RF_NOT_SEPARABLE};
+  if (a < 0 || b < 0) return a < 0 ? a : b;
+  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+    if (a == order[k] || b == order[k]) return order[k];
+  return RF_OK;
+}

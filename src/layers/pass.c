@@ -73,6 +73,7 @@ void rf_pass_span(rf_index *first, rf_index *end, const RfConvShape *s, rf_index
 #define add_product_tn_float rf_la_add_product_tn_float
 #define REAL                 float
 #define NAME(x)              x##_float
+#include "conv_pass.h"
 /* then, with them: */
 #include "pass_body.h"
 #undef REAL

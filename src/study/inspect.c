@@ -199,8 +199,8 @@ static RfStatus inspect_parts(RfContext *context, RfInspection *whole) {
   return status == RF_OK ? merge_pairs(context, whole) : status;
 }
 
-RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data,
-                           const RfInspectionSettings *settings) {
+RfStatus rf_study_inspect(RfContext *context, RfInspection *inspection, const RfDataset *data,
+                          const RfInspectionSettings *settings) {
   *inspection = (RfInspection){.data = data, .settings = *settings};
   RfStatus status = find_pairs(context, inspection);
   if (status == RF_OK && data->y) status = with_labels(context, inspection);
