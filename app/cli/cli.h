@@ -9,6 +9,7 @@
 #define RF_CLI_H
 
 #include "present/present.h"
+#include "core/core.h"
 #include "reluflow/reluflow.h"
 
 /* Exit statuses of the program. */
@@ -136,15 +137,18 @@ bool cli_given(const CliRun *run, const char *option);
 int cli_finish(CliRun *run, RfStatus status);
 /* Exit status for a library status, without printing. */
 int cli_exit_status(RfStatus status);
-/* The worst of two outcomes: a failure, then interrupted, undecided, cut short, branched, infeasible, not
- * separable. */
-RfStatus cli_worse(RfStatus a, RfStatus b);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
-/* The member "classes": the names of the labels. */
-void cli_classes_json(RfJson *json, const RfDataset *data);
-/* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed. */
-RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
+/* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed; user is the CliRun. */
+RfStatus cli_picture(void *user, const RfSvg *svg, const char *name);
+/* A context for drawing, also after an interruption: no cancellation, a deadline of its own. */
+RfContext cli_drawing_context(const CliRun *run);
+/* The network of --weights: two-layer, with --leak agreeing with what the file says; or in layers, drawn with
+ * --seed when the file has no weights. */
+RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
+RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
+/* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */
 

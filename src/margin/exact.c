@@ -4,7 +4,7 @@
  * (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and
  *     D x_pivot = - sum_free a_pivot,free x_free
  * needs no division. Free entries are the guess, rounded to 53 bits. */
-#include "reluflow/margin.h"
+#include "margin/margin.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
 #include "optimum/optimum_tolerances.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

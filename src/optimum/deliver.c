@@ -4,8 +4,8 @@
 #include "optimum/enclose.h"
 #include "optimum/optimum_tolerances.h"
 #include "optimum/solve_internal.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <string.h>

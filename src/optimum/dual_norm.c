@@ -2,7 +2,8 @@
  * bound that nothing exceeds (docs/math.md (G.3)). */
 #include "optimum/enclose.h"
 #include "optimum/optimum_tolerances.h"
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "optimum/optimum_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * which puts back whatever the change of coordinates has dropped. */
 #include "optimum/enclose.h"
 #include "optimum/wide.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <string.h>
 

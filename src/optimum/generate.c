@@ -5,7 +5,7 @@
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
 #include "optimum/optimum_tolerances.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "optimum/master_internal.h"
 #include "optimum/kernels.h"
 #include "optimum/optimum_tolerances.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

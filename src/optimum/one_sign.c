@@ -5,8 +5,8 @@
  * said. */
 #include "optimum/optimum_tolerances.h"
 #include "optimum/solve_internal.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef RF_OPTIMUM_INTERNAL_H
 #define RF_OPTIMUM_INTERNAL_H
 
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 
 /* ---- the reduced problem ------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
  */
 #include "optimum/optimum_internal.h"
 #include "optimum/optimum_tolerances.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdlib.h>

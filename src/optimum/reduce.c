@@ -5,8 +5,8 @@
  * network is linear (G.4). */
 #include "optimum/optimum_internal.h"
 #include "optimum/wide.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define RF_OPTIMUM_WIDE_H
 
 #include "optimum/optimum_tolerances.h"
-#include "reluflow/core.h"
+#include "core/core.h"
 
 #include <math.h>
 

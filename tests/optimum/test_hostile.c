@@ -1,8 +1,7 @@
 /* Data on which doubles mislead: every word is right, or honestly `gap`. Each case was once answered wrongly.
  */
 #include "rf_test.h"
-#include "reluflow/data.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/margin.h"
 #include "reluflow/optimum.h"
 

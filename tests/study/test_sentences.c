@@ -145,23 +145,24 @@ static void check_verdicts(json_t *object) {
 }
 
 static json_t *explain_json(RfContext *context, const Case *c, const RfDataset *data) {
-  RfExplainSettings settings = rf_explain_settings_default();
+  RfExplainSettings settings;
+  rf_explain_settings_init(&settings);
   RfExplanation e;
   RfText text = {0};
   RfJson *json = NULL;
   json_error_t error;
-  settings.leak = c->leak, settings.flow_seconds = c->flow_seconds;
-  settings.optimum_seconds = settings.certify_seconds = 3, settings.width = data->d > 10 ? 10 : 50;
-  RfStatus status = rf_explain_run(context, &e, data, &settings);
+  settings.flow.start.leak = c->leak, settings.flow_seconds = c->flow_seconds;
+  settings.optimum_seconds = settings.certify_seconds = 3, settings.flow.start.width = data->d > 10 ? 10 : 50;
+  RfStatus status = rf_study_explain(context, &e, data, &settings);
   if (status < 0) print_error("%s: %s\\n", c->name, context->error);
   assert_true(status >= 0);
-  assert_true(e.flow_stopped == (status == RF_LIMIT));
+  assert_true(e.flow.run.out_of_time == (status == RF_LIMIT));
   assert_ok(context, rf_json_new(context, &json, "explain"));
   rf_explanation_json(json, &e, 2);
   assert_ok(context, rf_json_finish(context, &text, json));
   json_t *object = json_loads(rf_text_string(&text), 0, &error);
   assert_non_null(object);
-  assert_true((sentence(object, "--flow-time") != NULL) == e.flow_stopped);
+  assert_true((sentence(object, "--flow-time") != NULL) == e.flow.run.out_of_time);
   rf_json_free(json);
   rf_text_free(&text);
   rf_explanation_free(&e);
