@@ -36,6 +36,9 @@ RfStatus rf_reduced_plain(RfContext *context, RfReduced *reduced, const double *
 RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p, const rf_index *rows,
                          rf_index count);
 
+/* +1: one ray, -1: opposite rays, 0: neither, decided exactly. */
+int rf_rows_on_line(const double *x, const double *y, rf_index d);
+
 /* A direction of the reduced problem in the caller's coordinates, times factor. */
 void rf_reduced_direction(double *out, const RfReduced *reduced, const double *u, double factor);
 

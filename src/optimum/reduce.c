@@ -41,7 +41,7 @@ static rf_index largest_entry(const double *x, rf_index d) {
 }
 
 /* +1: one ray, -1: opposite rays, 0: neither, decided exactly: products of doubles are exact in 113 bits. */
-static int compare_lines(const double *x, const double *y, rf_index d) {
+int rf_rows_on_line(const double *x, const double *y, rf_index d) {
   rf_index at = largest_entry(x, d);
   for (rf_index k = 0; k < d; k++)
     if ((RfWide)x[at] * (RfWide)y[k] != (RfWide)x[k] * (RfWide)y[at]) return 0;
@@ -77,7 +77,7 @@ static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, doubl
     for (rf_index b = a + 1; !status && b < n && keyed[b].key <= keyed[a].key + rf_line_key * (double)(d + 1);
          b++) {
       rf_index i = keyed[a].at, j = keyed[b].at;
-      int side = drop[i] || drop[j] ? 0 : compare_lines(X + i * d, X + j * d, d);
+      int side = drop[i] || drop[j] ? 0 : rf_rows_on_line(X + i * d, X + j * d, d);
       double part = side ? share_on_line(X + i * d, X + j * d, d) : 0;
       if (side > 0 && y[i] * y[j] > 0) drop[part > 0.5 ? i : j] = true;
       if (side > 0 && y[i] * y[j] < 0) farkas[i] = 1 - part, farkas[j] = part, status = RF_INFEASIBLE;
