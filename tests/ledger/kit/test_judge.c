@@ -97,5 +97,5 @@ static void names_and_patterns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(judges_pass_and_fail), cmocka_unit_test(binomial_tails),
                                      cmocka_unit_test(names_and_patterns)};
-  return cmocka_run_group_tests_name("claims/judge", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("ledger/kit/judge", tests, NULL, NULL);
 }
