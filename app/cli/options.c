@@ -23,8 +23,9 @@ const CliOption cli_common_options[] = {
     {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
     {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1, "relative tolerance of the command's main decision"},
     {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
-    {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", "../shared/data", 0, 0,
-     "where data files are looked up that are not found as named"},
+    {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", NULL, 0, 0,
+     "where data files are looked up that are not found as named; default: the folder in the environment "
+     "variable RELUFLOW_DATA, then the data that came with the program"},
     {0},
 };
 #undef AT

@@ -70,7 +70,7 @@ static void run_cell(const void *user, SweepAnswer *answer, int count, char **wo
     const char *error = run.context.error[0] ? run.context.error : rf_status_text(status);
     answer->failed = true;
     answer->exit_status = run.stopped_reading ? CLI_INTERRUPTED : cli_exit_status(status);
-    snprintf(answer->error, sizeof answer->error, "%s", error);
+    rf_format(answer->error, sizeof answer->error, "%s", error);
   }
   cli_close(&run);
 }
@@ -100,7 +100,7 @@ int sweep_foreign_words(int count, char **words, int at) {
   const char *word = words[at];
   char flag[64];
   if (at == 0 || word[0] != '-' || word[1] == '\0') return at > 0 || word[0] != '-';
-  snprintf(flag, sizeof flag, "%.*s", (int)(strcspn(word, "=") > 60 ? 60 : strcspn(word, "=")), word);
+  rf_format(flag, sizeof flag, "%.*s", (int)(strcspn(word, "=") > 60 ? 60 : strcspn(word, "=")), word);
   for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
     if (strcmp(flag, own[k]) == 0) return 0;
   if (option_in(cli_sweep.options, flag)) return 0;

@@ -1,5 +1,7 @@
 /* `reluflow train`: the training that people run. */
 #include "cli/cli.h"
+#include "layers/layers.h"
+#include "la/la.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -235,7 +237,7 @@ static RfStatus pictures(CliRun *run, const RfTrainResult *r, const char *name) 
   RfSvg svg = {0};
   char caption[160];
   draw_records(&svg, r);
-  RfStatus status = run->common.svg ? cli_write_svg(run, &svg, name) : RF_OK;
+  RfStatus status = run->common.svg ? cli_picture(run, &svg, name) : RF_OK;
   rf_format(caption, sizeof caption, "Loss and normalised margin over %lld updates.", (long long)r->steps);
   if (run->common.report) rf_html_picture(&run->html, &svg, caption);
   rf_svg_free(&svg);

@@ -1,6 +1,7 @@
 /* Pictures of an inspection: the plane with its cones and directions, G on the circle, the samples' margins.
  * Angles are counter-clockwise from the first axis; pixels have y downwards. */
 #include "present/present_internal.h"
+#include "net/net.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -357,4 +358,28 @@ void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection) {
   rf_svg_legend(svg, 80, 336, 660, entries, 3);
   rf_svg_end(svg);
   rf_free(samples);
+}
+
+RfStatus rf_inspection_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                const RfInspection *inspection) {
+  static const struct {
+    void (*draw)(RfSvg *svg, const RfInspection *inspection);
+    const char *name;
+  } all[] = {{rf_inspection_plane_svg, "plane.svg"},
+             {rf_inspection_potential_svg, "potential.svg"},
+             {rf_inspection_margins_svg, "margins.svg"}};
+  const RfDataset *data = inspection->data;
+  if (!data->y) {
+    rf_message(context, RF_WARNING, "pictures of the data need two classes: see --classes");
+    return RF_OK;
+  }
+  RfStatus status = RF_OK;
+  for (int k = 0; k < 3 && !status; k++) {
+    RfSvg svg;
+    if (k < 2 ? data->d != 2 : inspection->linear.status != RF_OK) continue;
+    all[k].draw(&svg, inspection);
+    status = draw(user, &svg, all[k].name);
+    rf_svg_free(&svg);
+  }
+  return status;
 }

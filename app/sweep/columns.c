@@ -45,7 +45,7 @@ static bool add_column(SweepColumns *columns, const SweepPlan *plan, const char 
   }
   /* a parameter keeps its name: it is known before the cell has run */
   bool taken = sweep_is_own_column(path) || is_parameter(plan, path);
-  snprintf(name, sizeof name, taken ? "json.%s" : "%s", path);
+  rf_format(name, sizeof name, taken ? "json.%s" : "%s", path);
   SweepColumn *column = &columns->items[columns->count++];
   *column = (SweepColumn){rf_copy_text(name), rf_copy_text(path), type};
   return column->name && column->path;
@@ -64,10 +64,10 @@ static bool add_table(SweepColumns *columns, const SweepPlan *plan, const RfFiel
     const RfField *field = &table->fields[k];
     char path[256];
     if (strchr(field->path, '[') || field->type == RF_FIELD_OBJECT || is_about_the_run(field)) continue;
-    snprintf(path, sizeof path, "%s%s", prefix, field->path);
+    rf_format(path, sizeof path, "%s%s", prefix, field->path);
     if (field->type == RF_FIELD_SHAPE) {
       size_t length = strlen(path);
-      snprintf(path + length, sizeof path - length, ".");
+      rf_format(path + length, sizeof path - length, ".");
       fine = add_table(columns, plan, rf_field_table(field->shape), path, depth + 1);
     } else {
       fine = add_column(columns, plan, path, field->type);
@@ -113,8 +113,10 @@ static bool digest_of(char digest[72], json_t *root) {
 
 RfStatus sweep_digest(RfContext *context, char digest[72], const char *json, size_t length) {
   json_error_t error;
+  locale_t before = rf_locale_enter(); /* jansson reads and writes numbers */
   json_t *root = json_loadb(json, length, 0, &error);
   bool fine = root && digest_of(digest, root);
+  rf_locale_leave(before);
   json_decref(root);
   return fine ? RF_OK : rf_fail(context, RF_ERR_INTERNAL, "not JSON: %s", error.text);
 }
@@ -172,8 +174,8 @@ static bool pack_json(RfText *out, const RfText *json) {
   return fine;
 }
 
-RfStatus sweep_pack(RfContext *context, RfText *out, const SweepColumns *columns, const SweepAnswer *answer,
-                    bool keep_json) {
+static RfStatus pack(RfContext *context, RfText *out, const SweepColumns *columns, const SweepAnswer *answer,
+                     bool keep_json) {
   json_error_t error;
   char digest[72] = "";
   bool fine = true;
@@ -193,6 +195,14 @@ RfStatus sweep_pack(RfContext *context, RfText *out, const SweepColumns *columns
     pack_value(out, NULL);
   json_decref(root);
   return fine && !out->failed ? RF_OK : sweep_out_of_memory(context);
+}
+
+RfStatus sweep_pack(RfContext *context, RfText *out, const SweepColumns *columns, const SweepAnswer *answer,
+                    bool keep_json) {
+  locale_t before = rf_locale_enter(); /* jansson reads and writes numbers */
+  RfStatus status = pack(context, out, columns, answer, keep_json);
+  rf_locale_leave(before);
+  return status;
 }
 
 static const char *take(SweepReader *reader, size_t size) {

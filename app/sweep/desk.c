@@ -88,12 +88,12 @@ static void show_progress(const SweepDesk *desk) {
   rf_index open = desk->counts[SWEEP_UNDECIDED] + desk->counts[SWEEP_TIMEOUT];
   rf_index lost = desk->counts[SWEEP_CRASHED] + desk->counts[SWEEP_KILLED];
   int used =
-      snprintf(detail, sizeof detail, "%lld of %lld cells", (long long)desk->done, (long long)desk->total);
+      rf_format(detail, sizeof detail, "%lld of %lld cells", (long long)desk->done, (long long)desk->total);
   if (open)
-    used += snprintf(detail + used, sizeof detail - (size_t)used, ", %lld undecided", (long long)open);
-  if (lost) used += snprintf(detail + used, sizeof detail - (size_t)used, ", %lld lost", (long long)lost);
+    used += rf_format(detail + used, sizeof detail - (size_t)used, ", %lld undecided", (long long)open);
+  if (lost) used += rf_format(detail + used, sizeof detail - (size_t)used, ", %lld lost", (long long)lost);
   if (share > 0)
-    snprintf(detail + used, sizeof detail - (size_t)used, ", %.0f s to go", gone * (1 - share) / share);
+    rf_format(detail + used, sizeof detail - (size_t)used, ", %.0f s to go", gone * (1 - share) / share);
   rf_progress(desk->context, "sweep", share, detail);
 }
 

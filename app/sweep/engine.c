@@ -27,7 +27,7 @@ static RfStatus start(Engine *engine, rf_index k) {
 static RfStatus replace(Engine *engine, rf_index k, bool out_of_time) {
   char why[64];
   SweepOutcome blame = sweep_worker_end(&engine->workers[k], why);
-  if (out_of_time) snprintf(why, sizeof why, "did not end in %.6g s", engine->desk.plan->cell_limit);
+  if (out_of_time) rf_format(why, sizeof why, "did not end in %.6g s", engine->desk.plan->cell_limit);
   RfStatus status =
       sweep_desk_lost(&engine->desk, &engine->seats[k], why, out_of_time ? SWEEP_TIMEOUT : blame);
   return status ? status : start(engine, k);

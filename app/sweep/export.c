@@ -1,4 +1,5 @@
 /* A store as comma-separated values and as NumPy arrays. */
+#include "data/data.h"
 #include "sweep/store.h"
 
 #include <math.h>
@@ -128,9 +129,10 @@ static RfNpzMember member_of(const Array *array, const char *name, rf_index coun
   RfNpzMember member = {.name = name, .dimensions = 1, .shape = {count, 0}};
   const char *number = rf_npz_double_type(); /* "<f8" or ">f8": the order of bytes is the machine's */
   if (array->kind == SQLITE_TEXT)
-    snprintf(member.type, sizeof member.type, "%cU%zu", number[0], array->wide);
+    rf_format(member.type, sizeof member.type, "%cU%zu", number[0], array->wide);
   else
-    snprintf(member.type, sizeof member.type, "%c%s", number[0], array->kind == SQLITE_INTEGER ? "i8" : "f8");
+    rf_format(member.type, sizeof member.type, "%c%s", number[0],
+              array->kind == SQLITE_INTEGER ? "i8" : "f8");
   member.items = rf_text_string(&array->bytes), member.bytes = array->bytes.length;
   return member;
 }

@@ -47,9 +47,9 @@ static RfStatus add_axis(RfContext *context, SweepPlan *plan, const char *name, 
                          SweepTexts *values) {
   char full[80];
   bool taken = axis_named(plan, name, length) >= 0;
-  snprintf(full, sizeof full, "%.*s", (int)(length > 60 ? 60 : length), name);
+  rf_format(full, sizeof full, "%.*s", (int)(length > 60 ? 60 : length), name);
   if (sweep_is_own_column(full) || (taken && form == SWEEP_OPTION))
-    snprintf(full, sizeof full, "flag.%.*s", (int)(length > 60 ? 60 : length), name);
+    rf_format(full, sizeof full, "flag.%.*s", (int)(length > 60 ? 60 : length), name);
   if (plan->n_axes == MOST_AXES) {
     sweep_texts_free(values);
     return rf_fail(context, RF_ERR_USAGE, "more than %d parameters", MOST_AXES);
@@ -160,7 +160,7 @@ static void join_alternatives(SweepPlan *plan) {
 
 static void flag_of(char flag[64], const char *word) {
   size_t length = strcspn(word, "=");
-  snprintf(flag, 64, "%.*s", (int)(length > 60 ? 60 : length), word);
+  rf_format(flag, 64, "%.*s", (int)(length > 60 ? 60 : length), word);
 }
 
 /* A flag at words[*at]; moves past it and its value. */

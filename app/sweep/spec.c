@@ -43,10 +43,8 @@ bool sweep_is_integer(const char *text, int64_t *value) {
 }
 
 bool sweep_is_number(const char *text, double *value) {
-  char *end;
-  if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
-  *value = strtod(text, &end);
-  return *end == '\0' && isfinite(*value);
+  return *text && strspn(text, "+-.0123456789eE") == strlen(text) && rf_number_read(value, text) &&
+         isfinite(*value);
 }
 
 /* ---- the reader ------------------------------------------------------------------------------- */
@@ -97,9 +95,9 @@ static RfStatus read_range(const Reader *reader, Range *range, const char *from,
 static bool add_number(SweepTexts *out, double value, bool integer) {
   char text[40];
   if (integer)
-    snprintf(text, sizeof text, "%.0f", value);
+    rf_format(text, sizeof text, "%.0f", value);
   else
-    snprintf(text, sizeof text, "%.15g", value + 0.0);
+    rf_format(text, sizeof text, "%.15g", value + 0.0);
   return sweep_texts_add(out, rf_copy_text(text));
 }
 
@@ -137,7 +135,7 @@ static RfStatus add_log(const Reader *reader, SweepTexts *out, const Range *rang
   for (int64_t k = 0; k < points; k++) {
     char text[40];
     double share = (double)k / (double)(points - 1);
-    snprintf(text, sizeof text, "%.12g", exp((1 - share) * log(low) + share * log(high)));
+    rf_format(text, sizeof text, "%.12g", exp((1 - share) * log(low) + share * log(high)));
     const char *value = k == 0 ? range->texts[0] : k == points - 1 ? range->texts[1] : text;
     if (!sweep_texts_add(out, rf_copy_text(value))) return sweep_out_of_memory(reader->context);
   }

@@ -166,9 +166,17 @@ static RfStatus open_database(RfContext *context, SweepStore **out, const char *
   store->path = rf_copy_text(path);
   if (!store->path) return sweep_out_of_memory(context);
   RfStatus status = read_only ? RF_OK : take_lock(context, store);
-  int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (!status && sqlite3_open_v2(path, &store->database, flags, NULL) != SQLITE_OK)
-    status = sweep_store_wrong(context, store);
+  /* who only reads opens for writing too when allowed: the last to close may then tidy the files beside away
+   */
+  int flags = read_only ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  bool good = !status && sqlite3_open_v2(path, &store->database, flags, NULL) == SQLITE_OK;
+  if (!good && !status && read_only) {
+    sqlite3_close(store->database);
+    store->database = NULL;
+    good = sqlite3_open_v2(path, &store->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
+  }
+  if (!good && !status) status = sweep_store_wrong(context, store);
+  if (!status && read_only) sqlite3_exec(store->database, "PRAGMA query_only=1", NULL, NULL, NULL);
   if (!status) sqlite3_busy_timeout(store->database, 10000);
   return status;
 }
@@ -300,7 +308,7 @@ static void remove_store(const char *path) {
   static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
   for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
     char file[4096];
-    snprintf(file, sizeof file, "%s%s", path, endings[k]);
+    rf_format(file, sizeof file, "%s%s", path, endings[k]);
     unlink(file);
   }
 }

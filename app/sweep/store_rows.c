@@ -200,8 +200,8 @@ RfStatus sweep_store_cell(RfContext *context, const SweepStore *store, rf_index 
   if (sqlite3_step(select) == SQLITE_ROW) {
     const char *name = (const char *)sqlite3_column_text(select, 0),
                *sum = (const char *)sqlite3_column_text(select, 1);
-    snprintf(status_name, 32, "%s", name ? name : "");
-    snprintf(digest, 72, "%s", sum ? sum : "");
+    rf_format(status_name, 32, "%s", name ? name : "");
+    rf_format(digest, 72, "%s", sum ? sum : "");
   } else {
     status = rf_fail(context, RF_ERR_USAGE, "%s: has no cell %lld", store->path, (long long)cell);
   }

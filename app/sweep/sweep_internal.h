@@ -2,6 +2,7 @@
 #ifndef RF_SWEEP_INTERNAL_H
 #define RF_SWEEP_INTERNAL_H
 
+#include "core/core.h"
 #include "sweep/sweep.h"
 
 RfStatus sweep_out_of_memory(RfContext *context);

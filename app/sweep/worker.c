@@ -44,7 +44,7 @@ static bool receive_all(int socket, void *data, size_t length) {
 static void note_failure(SweepAnswer *answer, const RfContext *context) {
   answer->failed = true;
   answer->exit_status = 3;
-  snprintf(answer->error, sizeof answer->error, "%s", context->error);
+  rf_format(answer->error, sizeof answer->error, "%s", context->error);
 }
 
 static bool serve(int socket, const SweepPlan *plan, const SweepColumns *columns, bool keep_json) {
@@ -135,7 +135,7 @@ bool sweep_worker_receive(const SweepWorker *worker, SweepHeader *header, RfText
 SweepOutcome sweep_worker_end(SweepWorker *worker, char why[64]) {
   int how = 0;
   SweepOutcome outcome = SWEEP_CRASHED;
-  snprintf(why, 64, "the worker ended");
+  rf_format(why, 64, "the worker ended");
   if (!worker->pid) return outcome;
   close(worker->socket);
   kill(worker->pid, SIGKILL); /* without effect when it is dead already: then how it died is on record */
@@ -145,9 +145,9 @@ SweepOutcome sweep_worker_end(SweepWorker *worker, char why[64]) {
     int number = WTERMSIG(how);
     bool outside = number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
     outcome = outside ? SWEEP_KILLED : SWEEP_CRASHED;
-    snprintf(why, 64, "the worker was ended by signal %d", number);
+    rf_format(why, 64, "the worker was ended by signal %d", number);
   } else if (WIFEXITED(how)) {
-    snprintf(why, 64, "the worker ended with exit status %d", WEXITSTATUS(how));
+    rf_format(why, 64, "the worker ended with exit status %d", WEXITSTATUS(how));
   }
   return outcome;
 }

@@ -6,9 +6,9 @@
 #include "cross/cross.h"
 #include "core/core.h"
 #include "kit/figure.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/setting.h"
 
 typedef enum Fact {
@@ -60,7 +60,7 @@ static RfStatus classify(RfClaimRun *run, double *facts, const char *spec, doubl
   RfInspection inspection = {0};
   RfInspectionSettings settings = {.leak = leak, .loss = RF_LOSS_LOGISTIC};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
-  if (!status) status = rf_inspection_run(run->context, &inspection, &data, &settings);
+  if (!status) status = rf_study_inspect(run->context, &inspection, &data, &settings);
   if (status > 0 && status != RF_INTERRUPTED) status = RF_OK;
   if (!status) gather(facts, &inspection);
   rf_inspection_free(&inspection);

@@ -24,10 +24,11 @@ RfStatus rf_claim_digits(RfClaimRun *run, RfDataset *data, bool *found, int a, i
   memset(data, 0, sizeof *data);
   *found = find(images, folder, "train-images-idx3-ubyte") && find(labels, folder, "train-labels-idx1-ubyte");
   if (!*found)
-    return rf_claim_skip(run,
-                         "needs train-images-idx3-ubyte and train-labels-idx1-ubyte (.gz or not) in "
-                         "%.100s/mnist; name the folder with --data-dir",
-                         folder);
+    return rf_claim_skip(
+        run,
+        "no MNIST: needs train-images-idx3-ubyte and train-labels-idx1-ubyte (.gz or not) in "
+        "%.100s/mnist; name the folder with --data-dir or RELUFLOW_DATA",
+        folder);
   RfDataSource source;
   rf_data_source_init(&source);
   rf_format(classes, sizeof classes, "%d,%d", a, b);

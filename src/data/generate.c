@@ -81,8 +81,9 @@ static const RfGenerator generators[] = {
           SEED)},
     {"digits", "DS-DIG", "MMV sec. 4", "two classes of the 28x28 digit files, pixels/255, centred",
      KEYS({"a", "0", "negative digit"}, {"b", "1", "positive digit"},
-          {"dir", "../shared/data/mnist",
-           "folder of train-images-idx3-ubyte and train-labels-idx1-ubyte, .gz or not"},
+          {"dir", "",
+           "folder of train-images-idx3-ubyte and train-labels-idx1-ubyte, .gz or not; empty: mnist in the "
+           "data folder"},
           {"center", "1", "0 leaves the pixels in [0,1]"})},
 };
 

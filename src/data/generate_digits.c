@@ -21,8 +21,12 @@ static bool find_file(char *path, const char *dir, const char *name) {
 
 RfStatus rf_generate_digits(RfContext *context, RfDataset *dataset, const RfValues *values, double divisor,
                             const char *spec) {
-  char images[PATH_SIZE], labels[PATH_SIZE], classes[16];
-  const char *dir = rf_value_text(values, "dir");
+  char images[PATH_SIZE], labels[PATH_SIZE], classes[16], dir[PATH_SIZE];
+  const char *named = rf_value_text(values, "dir"), *folder = context->data_dir ? context->data_dir : ".";
+  int length =
+      *named ? rf_format(dir, sizeof dir, "%s", named) : rf_format(dir, sizeof dir, "%s/mnist", folder);
+  if (length < 0 || length >= PATH_SIZE)
+    return rf_fail(context, RF_ERR_USAGE, "gen:digits: the folder's name is too long");
   rf_index a = rf_value_count(values, "a"), b = rf_value_count(values, "b");
   if (a == b) return rf_fail(context, RF_ERR_USAGE, "gen:digits: a and b must differ");
   if (divisor < 0) return rf_fail(context, RF_ERR_USAGE, "gen:digits: the divisor after / must be a number");
