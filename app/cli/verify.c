@@ -204,8 +204,8 @@ static void seeds_page(RfText *page, const Selection *chosen) {
   rf_index shown = chosen->times < 1000 ? chosen->times : 1000;
   for (rf_index j = 0; j < shown && used + 24 < sizeof header; j++) {
     align[j + 1] = 'c', align[j + 2] = 0;
-    used += (size_t)snprintf(header + used, sizeof header - used, "|%llu",
-                             (unsigned long long)chosen->results[j * chosen->count].seed);
+    used += (size_t)rf_format(header + used, sizeof header - used, "|%llu",
+                              (unsigned long long)chosen->results[j * chosen->count].seed);
   }
   rf_table_init(&table, align, header);
   for (rf_index k = 0; k < chosen->count; k++) {
@@ -296,7 +296,7 @@ static RfStatus run_all(CliRun *run, Selection *chosen) {
   Snapshot snapshot = {.run = run, .chosen = chosen, .last = rf_clock_seconds()};
   RfStatus status = RF_OK;
   settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
-  settings.data_dir = run->common.data_dir, settings.times = chosen->times;
+  settings.data_dir = run->context.data_dir, settings.times = chosen->times;
   settings.svg_dir = run->common.svg, settings.pictures = run->common.report != NULL;
   settings.on_result = on_result, settings.user = &snapshot;
   for (rf_index j = 0; j < chosen->times && status >= 0; j++) {

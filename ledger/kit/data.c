@@ -1,5 +1,6 @@
 /* Generated data of claims: the seed of a random generator follows the run's seed. */
 #include "kit/data.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,10 +44,10 @@ RfStatus rf_claim_spec(const RfClaimRun *run, RfClaimSpec *out, const char *spec
   unsigned long long seed = rf_claim_seed(run, spec, 0);
   size_t length = 0;
   const char *place = position < 0 ? NULL : seed_place(spec, position, &length);
-  int used = position < 0 ? snprintf(out->text, sizeof out->text, "%s", spec)
-             : place ? snprintf(out->text, sizeof out->text, "%.*s%llu%s", (int)(place - spec), spec, seed,
-                                place + length)
-                     : snprintf(out->text, sizeof out->text, "%s,seed=%llu", spec, seed);
+  int used = position < 0 ? rf_format(out->text, sizeof out->text, "%s", spec)
+             : place ? rf_format(out->text, sizeof out->text, "%.*s%llu%s", (int)(place - spec), spec, seed,
+                                 place + length)
+                     : rf_format(out->text, sizeof out->text, "%s,seed=%llu", spec, seed);
   if (used < 0 || (size_t)used >= sizeof out->text)
     return rf_fail(run->context, RF_ERR_USAGE, "%.60s: too long", spec);
   return RF_OK;

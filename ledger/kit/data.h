@@ -3,7 +3,7 @@
 #define RF_CLAIMS_DATA_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/data.h"
+#include "data/data.h"
 
 typedef struct RfClaimSpec {
   char text[200];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kit/claims_internal.h"
+#include "core/core.h"
 #include "present/present.h"
 
 static const char style[] =
@@ -373,15 +374,15 @@ static void filters(RfText *page, const RfClaimRuns *runs) {
 static void headline(RfText *page, const RfClaimRuns *runs) {
   char line[240];
   Tally t = tally(runs, 0, runs->count);
-  int used = snprintf(line, sizeof line,
-                      "%lld passed, %lld failed, %lld incomplete, %lld skipped; %lld "
-                      "statements fail in the printed form",
-                      (long long)t.verdicts[RF_CLAIM_PASS], (long long)t.verdicts[RF_CLAIM_FAIL],
-                      (long long)t.verdicts[RF_CLAIM_INCOMPLETE], (long long)t.verdicts[RF_CLAIM_SKIPPED],
-                      (long long)t.misprints);
+  int used = rf_format(line, sizeof line,
+                       "%lld passed, %lld failed, %lld incomplete, %lld skipped; %lld "
+                       "statements fail in the printed form",
+                       (long long)t.verdicts[RF_CLAIM_PASS], (long long)t.verdicts[RF_CLAIM_FAIL],
+                       (long long)t.verdicts[RF_CLAIM_INCOMPLETE], (long long)t.verdicts[RF_CLAIM_SKIPPED],
+                       (long long)t.misprints);
   if (runs->times > 1)
-    snprintf(line + used, sizeof line - (size_t)used, "; the worst of %lld seeds each",
-             (long long)runs->times);
+    rf_format(line + used, sizeof line - (size_t)used, "; the worst of %lld seeds each",
+              (long long)runs->times);
   rf_html_verdict(page,
                   t.verdicts[RF_CLAIM_FAIL]         ? RF_BAD
                   : t.verdicts[RF_CLAIM_INCOMPLETE] ? RF_ACCENT

@@ -7,8 +7,8 @@
 #include "kit/setting.h"
 
 #include "kit/data.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 void rf_llwa_free(RfLlwaSet *set) {
   rf_dataset_free(&set->data);

@@ -8,8 +8,8 @@
 
 #include "kit/data.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 enum { most = 4 };
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 #include "kit/setting.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 void rf_wp_path_free(RfWpPath *path) {
