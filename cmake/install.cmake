@@ -5,6 +5,7 @@ install(TARGETS reluflow_static reluflow_shared EXPORT reluflow LIBRARY DESTINAT
 if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(TARGETS rfcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
