@@ -1,12 +1,14 @@
-/* Random flow problems by the family, each in a process of its own:
- *   bench_random_flow [--family F|all] [--count N] [--seed S] [--seconds T] [--finite] [--second-opinion]
- * [--list] Without --seed the clock gives it, and it is printed. Families: tests/flow/families.h, and `any`,
- * the small ugly problems of the suite. Every run must end in a status within its time; what is called
- * converged is put through the KKT projection and the escape test outside the flow, and run again at a finer
- * tolerance. --finite compares weights at finite times with the Cartesian integrator; --second-opinion
- * carries that integrator to margin 400 or a plateau for runs called converged or not separated (up to six
- * neurons). Runs at fault are printed as commands;
- * --list prints the undecided, too. Exit status 1 when something is wrong. */
+/* Random flow problems by the family, each in a process of its own.
+ *
+ *   bench_random_flow [--family F|all] [--count N] [--first J] [--seed S] [--seconds T] [--ode TOL]
+ *                     [--finite] [--second-opinion] [--list]
+ *
+ * Without --seed the clock gives it, and it is printed; the families are those of tests/flow/families.h.
+ * Every run must end in a status within its time; what is called converged is put through the KKT projection
+ * and the escape test outside the flow, and run again at a finer tolerance. --finite compares weights at
+ * finite times with the Cartesian integrator; --second-opinion carries that integrator to margin 400 or to a
+ * plateau for runs called converged or not separated (up to six neurons). Runs at fault are printed as
+ * commands, with --list the undecided, too. Exit status 1 when something is wrong. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -273,7 +275,6 @@ int main(int argc, char **argv) {
   Options options;
   Tally all = {0}, tally[FAMILY_COUNT] = {{0}};
   rf_index wrong = 0;
-  rf_la_serial_blas();
   if (!read_options(&options, argc, argv)) {
     fprintf(
         stderr,

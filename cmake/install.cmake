@@ -6,6 +6,8 @@ if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there
 
 file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
 configure_file(cmake/reluflow.pc.in reluflow.pc @ONLY)

@@ -9,6 +9,7 @@
 #define RF_CLI_H
 
 #include "present/present.h"
+#include "core/core.h"
 #include "reluflow/reluflow.h"
 
 /* Exit statuses of the program. */
@@ -72,6 +73,8 @@ typedef struct CliMemory {
   const RfNet *net; /* NULL = none */
 } CliMemory;
 
+enum { CLI_PATH_SIZE = 4096 };
+
 typedef struct CliRun {
   const CliCommand *command;
   RfContext context;
@@ -80,11 +83,12 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;             /* see cli_given */
-  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
-  RfStatus status;         /* set by cli_finish */
-  RfJson *json;            /* not NULL when JSON is wanted: write the members here */
-  RfText page;             /* the page for the terminal; filled unless only JSON is wanted */
+  bool *given;                  /* see cli_given */
+  const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
+  RfStatus status;              /* set by cli_finish */
+  RfJson *json;                 /* not NULL when JSON is wanted: write the members here */
+  RfText page;                  /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
   RfText html;          /* fill when common.report is set: the frame writes the file */
   int width;            /* columns of the terminal, 60..100 */
@@ -123,6 +127,9 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
 /* A network by its path, as rf_net_load_stated and rf_layers_load. */
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
+/* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first
+ * one that was looked at, "" for none. */
+bool cli_data_folder(const CliRun *run, char *folder, const char *file);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
 /* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's
@@ -130,15 +137,18 @@ bool cli_given(const CliRun *run, const char *option);
 int cli_finish(CliRun *run, RfStatus status);
 /* Exit status for a library status, without printing. */
 int cli_exit_status(RfStatus status);
-/* The worst of two outcomes: a failure, then interrupted, undecided, cut short, branched, infeasible, not
- * separable. */
-RfStatus cli_worse(RfStatus a, RfStatus b);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
-/* The member "classes": the names of the labels. */
-void cli_classes_json(RfJson *json, const RfDataset *data);
-/* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed. */
-RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name);
+/* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed; user is the CliRun. */
+RfStatus cli_picture(void *user, const RfSvg *svg, const char *name);
+/* A context for drawing, also after an interruption: no cancellation, a deadline of its own. */
+RfContext cli_drawing_context(const CliRun *run);
+/* The network of --weights: two-layer, with --leak agreeing with what the file says; or in layers, drawn with
+ * --seed when the file has no weights. */
+RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
+RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
+/* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* The program's run of a command: signals, deadline, progress; then the finished texts go out, whole or not
  * at all. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -61,14 +62,14 @@ static void on_progress(void *user, const char *phase, double fraction, const ch
   if (fresh) fputc('\n', stderr); /* the line of the phase before stays: a table with one row per phase */
   progress->last = now;
   progress->shown = true;
-  snprintf(progress->phase, sizeof progress->phase, "%s", phase);
+  rf_format(progress->phase, sizeof progress->phase, "%s", phase);
   char line[256];
   if (fraction < 0) {
-    snprintf(line, sizeof line, "%-12s  %s", phase, detail);
+    rf_format(line, sizeof line, "%-12s  %s", phase, detail);
   } else {
     int filled = (int)(24 * (fraction > 1 ? 1 : fraction));
-    snprintf(line, sizeof line, "%-12s  [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
-             24 - filled, "", 100 * fraction, detail);
+    rf_format(line, sizeof line, "%-12s  [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
+              24 - filled, "", 100 * fraction, detail);
   }
   fprintf(stderr, "\r\033[K%.*s", cli_width() - 1, line); /* a line that wraps could not be wiped */
   fflush(stderr);
@@ -87,7 +88,7 @@ int cli_usage(const char *format, ...) {
   char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  rf_format_list(line, sizeof line, format, arguments);
   va_end(arguments);
   for (char *c = line; *c; c++) { /* one line, whatever a file name holds */
     if (*c == '\n' || *c == '\r') *c = ' ';

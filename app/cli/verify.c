@@ -222,7 +222,7 @@ static int verify_run(CliRun *run) {
   rf_index counts[3] = {0};
   RfClaimSettings settings = rf_claim_settings_default();
   settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
-  settings.first_seed = run->common.seed, settings.data_dir = run->common.data_dir;
+  settings.first_seed = run->common.seed, settings.data_dir = run->context.data_dir;
   settings.svg_dir = run->common.svg, settings.pictures = run->common.report != NULL;
   Snapshot snapshot = {.run = run, .chosen = &chosen, .last = rf_clock_seconds()};
   settings.on_result = on_result, settings.user = &snapshot;

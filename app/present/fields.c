@@ -1,6 +1,7 @@
 /* The table of fields: found by name, printed for the terminal, for docs/fields.md and for the man page. The
  * rows are in fields_NAME.c, one file per command. */
 #include "present/present_internal.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ const char *rf_field_type_text(RfFieldType type) {
 /* "number, length" or the name of the shape. */
 static void type_cell(char *out, size_t size, const RfField *field) {
   const char *type = field->type == RF_FIELD_SHAPE ? field->shape : rf_field_type_text(field->type);
-  snprintf(out, size, field->unit[0] ? "%s, %s" : "%s", type, field->unit);
+  rf_format(out, size, field->unit[0] ? "%s, %s" : "%s", type, field->unit);
 }
 
 void rf_fields_print(RfText *out, const RfFieldTable *table, int width) {

@@ -2,6 +2,7 @@
  * the path inside it. A member whose row is a shape moves the writer to that shape's table, with an empty
  * path. */
 #include "present/present.h"
+#include "core/core.h"
 #include "present/present_internal.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ struct RfJson {
 static void breach(RfJson *json, const char *why, const char *path) {
   if (json->failed) return;
   json->failed = true;
-  snprintf(json->breach, sizeof json->breach, "JSON field '%s': %s", path, why);
+  rf_format(json->breach, sizeof json->breach, "JSON field '%s': %s", path, why);
 }
 
 static Frame *top(RfJson *json) { return &json->frames[json->depth - 1]; }

@@ -7,8 +7,15 @@
 /* Bytes of the well-formed UTF-8 character at `text`, 0 when it is not one. */
 size_t rf_utf8_length(const char *text);
 
-/* The flow of an explanation as the flow's own pages show it. */
-RfFlowReport rf_explain_flow_report(const RfExplanation *e, int detail);
+/* The flows and best margins of an explanation, one or one per class, as the other pages take them. */
+typedef struct RfExplainViews {
+  rf_index count;
+  const RfStudyFlow **flows;
+  const RfStudyBest **bests;
+} RfExplainViews;
+
+bool rf_explain_views(RfExplainViews *views, const RfExplanation *e); /* false: out of memory */
+void rf_explain_views_free(RfExplainViews *views);
 
 /* The member "trace" of a flow. */
 void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count);

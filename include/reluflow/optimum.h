@@ -43,6 +43,11 @@ typedef struct RfOptimumSettings {
   double time_limit;     /* seconds from the call; <= 0 = none (context->deadline still counts) */
   uint64_t seed;         /* starting points of the local searches; the proof does not depend on it */
   rf_index search_nodes; /* give up proving after this many search nodes; 0 = no limit */
+  /* Networks known before the search (limits of the flow, witnesses): n_incumbents pointers, read during the
+   * call only. Every one that fits the data is an upper bound from the start; a network of another dimension
+   * or leak, a NULL, and neurons of a sign not allowed are passed over. */
+  const RfNet *const *incumbents;
+  rf_index n_incumbents;
   /* Called at every new bound, may be NULL. */
   void (*on_record)(void *user, const RfOptimumRecord *record);
   void *user;

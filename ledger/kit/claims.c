@@ -1,5 +1,6 @@
 /* The ledger as one list, the choice of claims by name, and running them side by side. */
 #include "kit/claims.h"
+#include "core/core.h"
 
 #include <math.h>
 #ifdef _OPENMP
@@ -120,7 +121,7 @@ RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim
   rf_index *order = RF_NEW(rf_index, count);
   for (rf_index k = 0; k < count; k++) {
     blank(&results[k], claims[k]);
-    snprintf(results[k].note, sizeof results[k].note, "not finished");
+    rf_format(results[k].note, sizeof results[k].note, "not finished");
   }
   if (!order) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   rf_board_init(&board, order, context, claims, count, settings);

@@ -1,5 +1,6 @@
 /* Files of the figures: series as CSV and pictures as SVG, when a folder for them was given. */
 #include "kit/figure.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static RfStatus place(RfClaimRun *run, char *path, size_t size, const char *name
   const char *folder = run->settings->svg_dir;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return rf_fail(run->context, RF_ERR_IO, "%s: %s", folder, strerror(errno));
-  if ((size_t)snprintf(path, size, "%s/%s", folder, name) >= size)
+  if ((size_t)rf_format(path, size, "%s/%s", folder, name) >= size)
     return rf_fail(run->context, RF_ERR_USAGE, "--svg: the name of the folder is too long");
   return RF_OK;
 }

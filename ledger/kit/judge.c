@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kit/claims_internal.h"
+#include "core/core.h"
 
 /* used: for a bound that holds, the share of it that was used; NaN otherwise. Shown is the check that came
  * closest to failing: the largest error / tolerance, among those without an error the tightest bound. */
@@ -20,13 +21,13 @@ static void judge(RfClaimRun *run, const char *what, double observed, double pre
   if (run->failed || (!fails && !closer)) return;
   run->worst = ratio;
   r->predicted = predicted, r->observed = observed, r->error = error, r->tolerance = tolerance;
-  snprintf(r->compared, sizeof r->compared, "%.119s", what);
+  rf_format(r->compared, sizeof r->compared, "%.119s", what);
   if (!fails) return;
   run->failed = true;
   char old[sizeof r->note];
   memcpy(old, r->note, sizeof old);
-  snprintf(r->note, sizeof r->note, "%.110s: observed %.12g, predicted %.12g%s%.200s", what, observed,
-           predicted, old[0] ? ". " : "", old);
+  rf_format(r->note, sizeof r->note, "%.110s: observed %.12g, predicted %.12g%s%.200s", what, observed,
+            predicted, old[0] ? ". " : "", old);
 }
 
 void rf_claim_close(RfClaimRun *run, const char *what, double observed, double predicted, double tolerance) {
@@ -77,7 +78,7 @@ void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_inde
   char text[120];
   double low = rf_claim_binomial_tail(k, N, p), high = 1 - rf_claim_binomial_tail(k - 1, N, p);
   double tail = exactly ? fmin(1, 2 * fmin(low, high)) : low;
-  snprintf(text, sizeof text, "%.80s: tail probability %.2g", what, tail);
+  rf_format(text, sizeof text, "%.80s: tail probability %.2g", what, tail);
   judge(run, text, (double)k / (double)N, p, fmax(0, limit - tail), 0, NAN);
 }
 
@@ -92,7 +93,7 @@ void rf_claim_note(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   if (used > 0 && used + 3 < sizeof r->note) memcpy(r->note + used, ". ", 3), used += 2;
   va_start(arguments, format);
-  vsnprintf(r->note + used, sizeof r->note - used, format, arguments);
+  rf_format_list(r->note + used, sizeof r->note - used, format, arguments);
   va_end(arguments);
 }
 
@@ -100,7 +101,7 @@ RfStatus rf_claim_skip(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   run->result->verdict = RF_CLAIM_SKIPPED;
   va_start(arguments, format);
-  vsnprintf(run->result->note, sizeof run->result->note, format, arguments);
+  rf_format_list(run->result->note, sizeof run->result->note, format, arguments);
   va_end(arguments);
   return RF_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kit/claims_internal.h"
+#include "core/core.h"
 #include "present/present.h"
 
 static const char style[] =
@@ -296,10 +297,10 @@ void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count) 
   rf_html_begin(page, "The ledger",
                 "claims of five papers on what gradient flow learns, run by this library");
   rf_text_add(page, style);
-  snprintf(line, sizeof line,
-           "%lld passed, %lld failed, %lld skipped; %lld statements fail in the printed form",
-           (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
-           (long long)counts[RF_CLAIM_SKIPPED], (long long)misprints);
+  rf_format(line, sizeof line,
+            "%lld passed, %lld failed, %lld skipped; %lld statements fail in the printed form",
+            (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
+            (long long)counts[RF_CLAIM_SKIPPED], (long long)misprints);
   rf_html_verdict(page, counts[RF_CLAIM_FAIL] ? RF_BAD : RF_GOOD, line);
   front(page, results, count);
   summary(page, results, count);

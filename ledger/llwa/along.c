@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "la/la.h"
 
 typedef struct Point {
   double W[RF_LLWA_WIDTH * RF_LLWA_D], a[RF_LLWA_WIDTH];
@@ -129,7 +130,7 @@ RfStatus rf_llwa_09(RfClaimRun *run) {
   for (int seed = 0; seed < 5 && !status; seed++) { /* labels at random: neurons slide */
     char spec[40];
     RfDataset data = {0};
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", seed);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", seed);
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     RfLlwaSet other = {.X = data.X, .y = data.y, .n = data.n, .d = data.d, .leak = 0.1};

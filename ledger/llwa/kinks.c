@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* ---- (i) L = -|<theta,w>| from 0
  * ----------------------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static void kink_panel(RfSvg *svg, RfText *series, int place) {
                 s ? RF_COLOUR_VERMILION : RF_COLOUR_PURPLE);
   }
   char title[80];
-  snprintf(title, sizeof title, "%s: %s", kink->name, kink->formula);
+  rf_format(title, sizeof title, "%s: %s", kink->name, kink->formula);
   rf_svg_label(svg, plot.left + 140, plot.top - 10, RF_ANCHOR_MIDDLE, 13, RF_COLOUR_INK, title);
 }
 

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/data.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "data/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 
 enum { rows = 10, width = 100, inputs = 51 };
@@ -23,7 +24,7 @@ typedef struct Entry {
 static RfStatus load(RfContext *context, RfDataset *data, rf_index n, uint64_t seed) {
   RfDataSource source;
   char path[80];
-  snprintf(path, sizeof path, "gen:shifted,n=%lld,seed=%llu", (long long)n, (unsigned long long)seed);
+  rf_format(path, sizeof path, "gen:shifted,n=%lld,seed=%llu", (long long)n, (unsigned long long)seed);
   rf_data_source_init(&source);
   source.path = path;
   return rf_data_load(context, data, &source);
@@ -214,7 +215,7 @@ static void plane_panel(RfSvg *svg, RfText *series, int place, const double *val
                   data->y[i] > 0 ? RF_MARK_DISC : RF_MARK_CROSS,
                   data->y[i] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY);
   }
-  snprintf(title, sizeof title, "n = %lld, %.1f degrees", (long long)data->n, entry->degrees);
+  rf_format(title, sizeof title, "n = %lld, %.1f degrees", (long long)data->n, entry->degrees);
   rf_svg_label(svg, plot.left + 95, plot.top - 8, RF_ANCHOR_MIDDLE, 13, RF_COLOUR_INK, title);
   for (int r = 0; r < cells; r++) {
     const double *line = values + (rf_index)r * cells;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -134,7 +135,7 @@ RfStatus rf_mmv_10(RfClaimRun *run) {
     Aligned at;
     int8_t sides[most_n];
     char spec[40];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
     status = aligned_new(run, &at, spec, (uint64_t)seed, 0);
     if (status) break;
     for (rf_index k = 0; k < m; k++)
@@ -195,7 +196,7 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
     Aligned at;
     int8_t sides[most_n];
     char spec[40];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
     status = aligned_new(run, &at, spec, (uint64_t)seed, 0);
     if (status) break;
     for (rf_index k = 0; k < m; k++) replay(&at, k, sides, judge_duration, &tally);

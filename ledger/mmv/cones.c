@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "core/core.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -75,7 +76,7 @@ RfStatus rf_mmv_01(RfClaimRun *run) {
   if (!status) status = rejected(run, "gen:DS-M2(0)", true);
   for (int seed = 0; seed < 5 && !status; seed++) {
     char spec[40];
-    snprintf(spec, sizeof spec, "gen:DS-GEN(10,3,%d)", seed);
+    rf_format(spec, sizeof spec, "gen:DS-GEN(10,3,%d)", seed);
     status = rejected(run, spec, false);
   }
   rf_claim_note(run, "tightness sep/cosine up to %.6f", tightest);

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "kit/digits.h"
+#include "core/core.h"
 #include "kit/figure.h"
 #include "kit/grid.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 enum { m = 50, pixels = RF_DIGIT_PIXELS, updates = 15000, most = updates / 10 + 2, map_side = 80 };
@@ -262,7 +263,7 @@ static RfStatus draw(RfClaimRun *run, const char *recipe, const char *title, con
   char name[40];
   const double *columns[] = {s->step,   s->loss,    s->srank,   s->norm2,  s->mean[0],
                              s->low[0], s->high[0], s->mean[1], s->low[1], s->high[1]};
-  snprintf(name, sizeof name, "%s.csv", recipe);
+  rf_format(name, sizeof name, "%s.csv", recipe);
   RfStatus status = rf_claim_series(run, name,
                                     "update,loss,stable_rank,squared_norm,cosine_plus,smallest_plus,largest_"
                                     "plus,cosine_minus,smallest_minus,largest_minus",
@@ -275,7 +276,7 @@ static RfStatus draw(RfClaimRun *run, const char *recipe, const char *title, con
   draw_curves(&svg, s);
   draw_images(&svg, at, set);
   rf_svg_end(&svg);
-  snprintf(name, sizeof name, "%s.svg", recipe);
+  rf_format(name, sizeof name, "%s.svg", recipe);
   return rf_claim_picture(run, &svg, name);
 }
 

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "core/core.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -246,7 +247,7 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
     RfClaimSetting setting;
     RfLinearMargin margin = {0};
     RfFlowResult result;
-    snprintf(spec, sizeof spec, "DS-SEP(10,3,%d)", (int)draw / 3);
+    rf_format(spec, sizeof spec, "DS-SEP(10,3,%d)", (int)draw / 3);
     status = rf_claim_setting_new(run, &setting, spec, 1, draw % 2 ? RF_INIT_MMV : RF_INIT_GAUSSIAN, 5,
                                   (uint64_t)draw, draw % 2 ? -3 : -1);
     if (status) break;

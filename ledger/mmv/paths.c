@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "mmv/mmv.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -286,13 +287,13 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
   RfStatus status = RF_OK;
   char spec[64];
   for (int k = 0; k < 7 && !status; k++) {
-    snprintf(spec, sizeof spec, "gen:DS-OS(%d,%d,5,0.2)", (int)sizes[k] / 2, (int)sizes[k] / 2);
+    rf_format(spec, sizeof spec, "gen:DS-OS(%d,%d,5,0.2)", (int)sizes[k] / 2, (int)sizes[k] / 2);
     status = arrive(run, &by_n[k], spec, 200, 0);
     log_n[k] = log(sizes[k]), measured_n[k] = by_n[k].measured;
     largest = fmax(largest, by_n[k].measured / by_n[k].bound);
   }
   for (int k = 0; k < 9 && !status; k++) {
-    snprintf(spec, sizeof spec, "gen:DS-OS(5,5,5,%g)", seps[k]);
+    rf_format(spec, sizeof spec, "gen:DS-OS(5,5,5,%g)", seps[k]);
     status = arrive(run, &by_sep[k], spec, 200, 0);
     log_sep[k] = log(seps[k]), measured_sep[k] = log(by_sep[k].measured),
     bound_sep[k] = log(by_sep[k].bound_data);

@@ -10,7 +10,7 @@
 #include "kit/digits.h"
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 #include "kit/setting.h"
 
@@ -158,7 +158,7 @@ static RfStatus on_digits(RfClaimRun *run, Phases phases[2]) {
   if (!found) { /* the other half has been judged: not skipped */
     run->result->verdict = verdict;
     memcpy(run->result->note, note, sizeof note);
-    rf_claim_note(run, "no digit files under --data-dir: that part was left out");
+    rf_claim_note(run, "no MNIST under --data-dir or RELUFLOW_DATA: that part was left out");
     return RF_OK;
   }
   const Plan plans[2] = {

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "kit/digits.h"
+#include "core/core.h"
 #include "kit/figure.h"
 #include "pl/pl.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 /* Twenty of the paper's fifty epochs: layer 7 separates late, and changes little after that (docs/claims.md).
@@ -123,7 +124,7 @@ static void draw_stage(RfSvg *svg, RfText *text, int stage, const Products *p) {
       int b = (int)((p->value[k][i] - low) / wide);
       density[k][b < bins ? b : bins - 1] += 1 / ((double)p->count[k] * wide);
     }
-  snprintf(title, sizeof title, stage ? "layer %d" : "input", stage);
+  rf_format(title, sizeof title, stage ? "layer %d" : "input", stage);
   RfPlot plot = {
       .svg = svg, .left = 80 + 330 * (stage % 4), .top = stage < 4 ? 90 : 370, .width = 240, .height = 190};
   plot.x = (RfAxis){.low = low, .high = high, .label = "inner product"};

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "pl/pl.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -108,7 +109,7 @@ RfStatus rf_pl_05(RfClaimRun *run) {
     char spec[40];
     RfClaimSetting setting;
     Watch watch;
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)seed);
     status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, 12, (uint64_t)seed, -10);
     if (status) break;
     watch_init(&watch, run, &setting, watch_fields);
@@ -175,7 +176,7 @@ RfStatus rf_pl_06(RfClaimRun *run) {
     char spec[40];
     RfClaimSetting setting;
     Watch watch;
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)draw / 2);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)draw / 2);
     status = rf_claim_setting_new(run, &setting, draw % 2 ? "DS-PL2" : spec, draw % 2 ? 3 : 1,
                                   RF_INIT_BALANCED, 10, (uint64_t)draw, draw % 3 ? -7 : 0);
     if (status) break;
@@ -254,7 +255,7 @@ RfStatus rf_pl_07(RfClaimRun *run) {
     for (int k = 0; k < 3 && !status; k++) {
       char spec[40];
       rf_index number[3];
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       for (int s = 0; s < 3 && !status; s++)
         status = strays(run, &outside[s], &number[s], spec, k ? 1 : 3, (uint64_t)seed, scales[s]);
       if (status) break;
@@ -393,7 +394,7 @@ RfStatus rf_pl_10(RfClaimRun *run) {
       char spec[40];
       RfClaimSetting setting;
       Watch watch;
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       status =
           rf_claim_setting_new(run, &setting, spec, k ? 1 : 3, seed % 2 ? RF_INIT_GAUSSIAN : RF_INIT_BALANCED,
                                20, (uint64_t)seed, seed % 3 ? log(1e-6) : 0);
@@ -476,7 +477,7 @@ RfStatus rf_pl_11(RfClaimRun *run) {
       char spec[40];
       RfClaimSetting setting;
       Watch watch;
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       status = rf_claim_setting_new(run, &setting, spec, k ? 1 : 3, RF_INIT_BALANCED, 20, (uint64_t)seed,
                                     log(1e-6));
       if (status) break;

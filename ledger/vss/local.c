@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 #include "vss/vss.h"
 
@@ -387,8 +388,8 @@ RfStatus rf_vss_22(RfClaimRun *run) {
       holds = holds && verdicts[at];
     }
     char what[160];
-    snprintf(what, sizeof what, "Table %s, %s, %s: %s", cells[c].table, cells[c].row, cells[c].column,
-             cells[c].verdict);
+    rf_format(what, sizeof what, "Table %s, %s, %s: %s", cells[c].table, cells[c].row, cells[c].column,
+              cells[c].verdict);
     rf_claim_true(run, what, holds);
     good[c] = holds, rows[c][0] = cells[c].table, rows[c][1] = cells[c].row;
     rows[c][2] = cells[c].column, rows[c][3] = cells[c].verdict;

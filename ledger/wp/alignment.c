@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 static const double deltas[] = {0.5, 0.1, 0.01};
@@ -301,7 +302,7 @@ RfStatus rf_wp_17(RfClaimRun *run) {
   rf_claim_close(run, "orthogonally separable data: neurons that end on a kink", (double)ordered.kinks, 0, 0);
   for (int seed = 0; seed < 10 && !status; seed++) {
     char spec[64];
-    snprintf(spec, sizeof spec, "gaussian,n=10,d=3,seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "gaussian,n=10,d=3,seed=%d", rf_wp_seed(run, seed));
     status = prop6_data(run, &general, spec, neurons / 2 + 1);
   }
   rf_claim_misprint(run, "MP-WP-20", "Gaussian data: share of neurons that never reach the cosine", 0, NAN,

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "kit/networks.h"
+#include "core/core.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 static void signed_multipliers(double *lam, const RfOptimum *optimum, const double *y) {
@@ -107,9 +108,9 @@ RfStatus rf_wp_01(RfClaimRun *run) {
     RfDataset data;
     double norms[2];
     if (k < 0)
-      snprintf(spec, sizeof spec, "%s", named[k + 3]);
+      rf_format(spec, sizeof spec, "%s", named[k + 3]);
     else
-      snprintf(spec, sizeof spec, "DS-OS(3,3,3,0.3),seed=%d", rf_wp_seed(run, k));
+      rf_format(spec, sizeof spec, "DS-OS(3,3,3,0.3),seed=%d", rf_wp_seed(run, k));
     RfStatus status = rf_data_generate(run->context, &data, spec);
     if (status) return status;
     if (k == -2) {
@@ -182,7 +183,7 @@ RfStatus rf_wp_02(RfClaimRun *run) {
   if (!status) rf_claim_close(run, "DS-MC3, total", total, 3 * (1 + sqrt(2)), 1e-7);
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 10) && !status; seed++) {
     char spec[64];
-    snprintf(spec, sizeof spec, "gaussian,n=6,d=2,classes=3,seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "gaussian,n=6,d=2,classes=3,seed=%d", rf_wp_seed(run, seed));
     status = several_classes(run, spec, &total);
   }
   return status;
@@ -246,7 +247,7 @@ RfStatus rf_wp_03(RfClaimRun *run) {
   for (int n = 1; n <= 12; n++)
     for (int d = 1; d <= 4 && !status; d++) {
       char spec[64];
-      snprintf(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", n, d, rf_wp_seed(run, n + 20 * d));
+      rf_format(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", n, d, rf_wp_seed(run, n + 20 * d));
       status = count_masks(run, spec, general_position_count(n, n < d ? n : d), 0);
     }
   rf_claim_misprint(run, "MP-WP-18", "bound at n = 1", cover_bound(1, 1), NAN, 2, 2 <= cover_bound(1, 1));
@@ -326,8 +327,8 @@ RfStatus rf_wp_05(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     RfRandom random = rf_claim_random(run, (uint64_t)k);
-    snprintf(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", 2 + (int)(k % 6), 2 + (int)(k % 2),
-             rf_wp_seed(run, k));
+    rf_format(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", 2 + (int)(k % 6), 2 + (int)(k % 2),
+              rf_wp_seed(run, k));
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     for (rf_index i = 0; i < data.n; i++) lam[i] = data.y[i] * rf_random_uniform(&random);
@@ -366,8 +367,8 @@ RfStatus rf_wp_06(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     double norms[2], w[2 * RF_WP_MOST_D], lam[RF_WP_MOST], norm = NAN;
-    snprintf(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 2 ? "10,10,5,0.05" : "5,5,3,0.2",
-             rf_wp_seed(run, k / 2));
+    rf_format(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 2 ? "10,10,5,0.05" : "5,5,3,0.2",
+              rf_wp_seed(run, k / 2));
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     status = rf_wp_class_vectors(run->context, norms, w, lam, &data);
@@ -455,8 +456,8 @@ RfStatus rf_wp_07(RfClaimRun *run) {
     RfDataset data;
     RfWpMasks masks;
     RfRandom random = rf_claim_random(run, (uint64_t)k);
-    snprintf(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 4 == 3 ? "10,10,5,0.05" : "5,5,3,0.2",
-             rf_wp_seed(run, k / 2));
+    rf_format(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 4 == 3 ? "10,10,5,0.05" : "5,5,3,0.2",
+              rf_wp_seed(run, k / 2));
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     Lemma5 lemma = {.data = &data};

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "kit/figure.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
 
@@ -300,12 +301,12 @@ RfStatus rf_wp_draw_numbers(RfClaimRun *run) {
     status = rf_wp_optimum(run->context, &o, &data);
     if (!status) {
       double lam[] = {data.y[0] * o.lambda[0], data.y[1] * o.lambda[1]};
-      snprintf(line, sizeof line, "F.%d:  P = %.6f,  \xce\xbb = (%.6f, %.6f),  gap %.0e;  printed u: %s",
-               s + 1, o.objective, lam[0], lam[1], o.gap, printed[s]);
+      rf_format(line, sizeof line, "F.%d:  P = %.6f,  \xce\xbb = (%.6f, %.6f),  gap %.0e;  printed u: %s",
+                s + 1, o.objective, lam[0], lam[1], o.gap, printed[s]);
       rf_svg_label(&svg, 30, y, RF_ANCHOR_START, 13, RF_COLOUR_INK, line);
       for (rf_index k = 0; k < o.neurons; k++) {
-        snprintf(line, sizeof line, "a %c 0:  u = (%.6f, %.6f),  |u| = %.6f", o.sign[k] > 0 ? '>' : '<',
-                 o.U[2 * k], o.U[2 * k + 1], rf_la_norm(o.U + 2 * k, 2));
+        rf_format(line, sizeof line, "a %c 0:  u = (%.6f, %.6f),  |u| = %.6f", o.sign[k] > 0 ? '>' : '<',
+                  o.U[2 * k], o.U[2 * k + 1], rf_la_norm(o.U + 2 * k, 2));
         rf_svg_label(&svg, 60, y + 20 + 18 * (double)k, RF_ANCHOR_START, 13, RF_COLOUR_BLUE, line);
         rf_text_addf(&csv, "%s,%lld,%g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", sets[s], (long long)k,
                      o.sign[k], o.U[2 * k], o.U[2 * k + 1], lam[0], lam[1], o.objective, o.gap);

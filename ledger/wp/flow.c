@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "core/core.h"
 #include "kit/setting.h"
 #include "wp/wp.h"
 
@@ -88,7 +89,7 @@ RfStatus rf_wp_10(RfClaimRun *run) {
     char spec[64];
     RfClaimSetting setting;
     RfFlowResult flow;
-    snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
     status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, WIDTH,
                                   (uint64_t)rf_wp_seed(run, seed), log(1e-2));
     if (status) break;
@@ -141,7 +142,7 @@ RfStatus rf_wp_11(RfClaimRun *run) {
       char spec[64];
       RfNet polar = {0}, joint = {0};
       double sizes[] = {NAN, NAN};
-      snprintf(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
+      rf_format(spec, sizeof spec, "gaussian,n=8,d=3,seed=%d", rf_wp_seed(run, seed));
       status = end_state(run, &polar, &sizes[0], spec, seed, times[k], false);
       if (!status) status = end_state(run, &joint, &sizes[1], spec, seed, times[k], true);
       double worst = fabs(expm1(sizes[1] - sizes[0])); /* both are scaled to |theta| = 1 */

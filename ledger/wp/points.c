@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 /* ---- WP-12: (75)-(79) --------------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ RfStatus rf_wp_21(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     double u[4 * RF_WP_MOST_D];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", rf_wp_seed(run, seed));
     status = rf_data_generate(run->context, &data, spec);
     if (status) break;
     rf_index found = stationary(u, data.X, data.n, data.d, data.y, 1, 4);

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "kit/figure.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 enum { WIDTH = 20 };
@@ -246,7 +247,7 @@ RfStatus rf_wp_18(RfClaimRun *run) {
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 5) && !status; seed++) {
     char spec[64];
     RfDataset all;
-    snprintf(spec, sizeof spec, "gaussian,n=10,d=3,classes=3,seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "gaussian,n=10,d=3,classes=3,seed=%d", rf_wp_seed(run, seed));
     status = rf_data_generate(run->context, &all, spec);
     if (status) break;
     for (rf_index k = 0; k < all.n_classes && !status; k++) {

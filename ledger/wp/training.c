@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "kit/figure.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
@@ -134,7 +135,7 @@ static RfStatus draw_six(RfClaimRun *run, const char *recipe, const char *title,
   RfSvg svg;
   char name[32];
   if (!rf_claim_draws(run)) return RF_OK;
-  snprintf(name, sizeof name, "%s.csv", recipe);
+  rf_format(name, sizeof name, "%s.csv", recipe);
   RfStatus status = write_descents(run, name, descents, PANELS);
   if (status) return status;
   rf_svg_begin(&svg, 870, 1150, title, "Gradient descent from six seeds");
@@ -147,12 +148,12 @@ static RfStatus draw_six(RfClaimRun *run, const char *recipe, const char *title,
       RfPlot plot = rf_wp_square(&svg, left, top, 200, part ? 1.3 : 2, part ? "w1/|w|" : "output on sample 1",
                                  part ? "w2/|w|" : "output on sample 2");
       draw_panel(&plot, &descents[s], data, optimum, part == 0);
-      snprintf(label, sizeof label, "seed %d, %s", s, part ? "directions" : "outputs");
+      rf_format(label, sizeof label, "seed %d, %s", s, part ? "directions" : "outputs");
       rf_svg_label(&svg, left + 100, top - 8, RF_ANCHOR_MIDDLE, 12, RF_COLOUR_INK, label);
     }
   iteration_legend(&svg, 60, 1125, 780);
   rf_svg_end(&svg);
-  snprintf(name, sizeof name, "%s.svg", recipe);
+  rf_format(name, sizeof name, "%s.svg", recipe);
   return rf_claim_picture(run, &svg, name);
 }
 

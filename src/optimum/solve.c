@@ -1,6 +1,6 @@
 /* The global max margin: entry, working sets of samples, results in the caller's coordinates. */
 #include "optimum/solve_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,6 +209,7 @@ static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const
   double aim = fmin(1e-9, s->context->tol.gap);
   s->prove = true;
   RfStatus status = rf_solve_new(s);
+  if (!status) status = rf_solve_known(s, X, y, o->n);
   if (!status)
     status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);
   if (status < 0) return status;
@@ -216,7 +217,8 @@ static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const
     weights_to_caller(farkas, s);
     return status;
   }
-  RfStatus delivered = deliver(s, X, y);
+  RfStatus delivered = rf_solve_fit(s);
+  if (!delivered) delivered = deliver(s, X, y);
   if (delivered) return delivered;
   o->method = linear ? "linear" : s->p->r <= 2 ? "plane" : "patterns";
   o->status = o->gap <= s->context->tol.gap ? RF_OPTIMUM_PROVED

@@ -4,6 +4,7 @@
 #define RF_OPTIMUM_SOLVE_INTERNAL_H
 
 #include "optimum/optimum_internal.h"
+#include "core/core.h"
 
 typedef struct RfSolve {
   RfContext *context;
@@ -37,5 +38,10 @@ RfStatus rf_solve_generate(RfSolve *s, double aim);
 RfStatus rf_solve_linear(RfSolve *s);
 /* Offers the linear separator as a network, when there is one. */
 RfStatus rf_solve_linear_network(RfSolve *s);
+
+/* Offers the caller's networks and those of the two classes (known.c); X, y are the caller's n samples. */
+RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n);
+/* When no network is known: fits every label with random neurons. */
+RfStatus rf_solve_fit(RfSolve *s);
 
 #endif

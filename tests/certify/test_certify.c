@@ -56,7 +56,7 @@ static void golden_verdicts(void **state) {
   for (int f = 0; f < 5; f++) {
     char path[4096];
     json_error_t error;
-    snprintf(path, sizeof path, "%s/golden/convex/%s.json", rf_test_shared(), names[f]);
+    snprintf(path, sizeof path, "%s/convex/%s.json", rf_test_golden(), names[f]);
     json_t *root = json_load_file(path, 0, &error);
     if (!root) fail_msg("%s: %s", path, error.text);
     rf_index n, d;

@@ -53,7 +53,7 @@ static json_t *at(json_t *root, const char *first, const char *second) {
 static json_t *load_case(const char *name) {
   char path[4096];
   json_error_t error;
-  snprintf(path, sizeof path, "%s/golden/flow/%s.json", rf_test_shared(), name);
+  snprintf(path, sizeof path, "%s/flow/%s.json", rf_test_golden(), name);
   json_t *root = json_load_file(path, 0, &error), *input = json_object_get(root, "input");
   if (!root) fail_msg("%s: %s", path, error.text);
   FILE *out = fopen(data, "w");

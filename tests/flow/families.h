@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "reluflow/reluflow.h"
+#include "core/core.h"
+#include "flow/flow.h"
+#include "la/la.h"
+#include "net/net.h"
 
 enum { FAMILY_SAMPLES = 64, FAMILY_INPUTS = 16 };
 

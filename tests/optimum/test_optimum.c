@@ -1,7 +1,7 @@
 /* The global max margin against reference results, planted answers, a second method and degenerate input. */
 #include "rf_test.h"
 #include "reluflow/optimum.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <jansson.h>
 
@@ -78,7 +78,7 @@ static double *read_matrix(const json_t *rows, rf_index *n, rf_index *d) {
 
 static json_t *golden(const char *name) {
   char path[1024];
-  snprintf(path, sizeof path, "%s/golden/convex/%s.json", rf_test_shared(), name);
+  snprintf(path, sizeof path, "%s/convex/%s.json", rf_test_golden(), name);
   json_error_t error;
   json_t *root = json_load_file(path, 0, &error);
   if (!root) fail_msg("%s: %s", path, error.text);

@@ -28,7 +28,7 @@ static void inspect(RfInspection *inspection, RfDataset *data, const char *set, 
   rf_context_init(&context);
   RfInspectionSettings settings = {.leak = leak, .loss = RF_LOSS_LOGISTIC};
   assert_ok(&context, rf_data_generate(&context, data, set));
-  assert_ok(&context, rf_inspection_run(&context, inspection, data, &settings));
+  assert_ok(&context, rf_study_inspect(&context, inspection, data, &settings));
 }
 
 static void check_text(const char *what, const char *set, const char *text) {
@@ -90,7 +90,7 @@ static void degenerate_planes(void **state) {
     RfInspectionSettings settings = {.leak = 0.25, .loss = RF_LOSS_EXP};
     rf_context_init(&context);
     assert_ok(&context, rf_dataset_from_arrays(&context, &data, X[i], y[i], n[i], 2, "<degenerate>"));
-    assert_ok(&context, rf_inspection_run(&context, &inspection, &data, &settings));
+    assert_ok(&context, rf_study_inspect(&context, &inspection, &data, &settings));
     check_picture(&inspection, "degenerate", rf_inspection_plane_svg);
     check_picture(&inspection, "degenerate", rf_inspection_potential_svg);
     RfText html = {0};
@@ -113,7 +113,7 @@ static void interrupted(void **state) {
   rf_context_init(&context);
   assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=40,d=5,seed=1"));
   context.deadline = rf_clock_seconds() - 1;
-  assert_int_equal(rf_inspection_run(&context, &inspection, &data, &settings), RF_INTERRUPTED);
+  assert_int_equal(rf_study_inspect(&context, &inspection, &data, &settings), RF_INTERRUPTED);
   assert_true(inspection.interrupted);
   RfText page = {0};
   rf_inspection_page(&page, &inspection, 80);

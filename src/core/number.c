@@ -5,14 +5,12 @@
  * 128-bit product, or the quotient w/5^|e| is taken to 63 bits with its remainder as a sticky bit; both are
  * rounded once. A longer mantissa is cut to 19 digits and accepted when w and w+1 round to the same double.
  * What is left goes to strtod in the C locale. */
-#include "data/data_internal.h"
+#include "core/core.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 __extension__ typedef unsigned __int128 Wide;
 
@@ -108,10 +106,9 @@ static double scale_slowly(const char *text, const char *limit, int64_t exponent
   exponent += digits - (int64_t)length;
   if (rest) copy[length++] = '1', exponent--;
   snprintf(copy + length, sizeof copy - length, "e%lld", (long long)exponent);
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+  locale_t before = rf_locale_enter();
   double value = strtod(copy, NULL);
-  uselocale(before);
-  if (plain != (locale_t)0) freelocale(plain);
+  rf_locale_leave(before);
   return value;
 }
 
@@ -144,7 +141,7 @@ static RfNumberKind parse_word(const char **end, const char *p, const char *limi
   static const char *const words[] = {"infinity", "inf", "nan"};
   for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
     size_t length = strlen(words[k]);
-    if ((size_t)(limit - p) >= length && strncasecmp(p, words[k], length) == 0) {
+    if ((size_t)(limit - p) >= length && rf_letters_equal(p, words[k], length)) {
       *end = p + length;
       return RF_NUMBER_NONFINITE;
     }
@@ -228,18 +225,25 @@ RfNumberKind rf_number_whole(double *value, const char *text, size_t length) {
   return end == limit ? kind : RF_NUMBER_NONE;
 }
 
+bool rf_number_read(double *value, const char *text) {
+  const char *end;
+  double read;
+  if (rf_number_parse(&read, &end, text, text + strlen(text)) != RF_NUMBER_FINITE || *end) return false;
+  *value = read;
+  return true;
+}
+
 int rf_number_format(char out[RF_NUMBER_SIZE], double x) {
   if (x == floor(x) && fabs(x) < 1e15 && !(x == 0 && signbit(x))) {
     return snprintf(out, RF_NUMBER_SIZE, "%lld", (long long)x);
   }
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+  locale_t before = rf_locale_enter();
   int length = 0;
   for (int digits = 15; digits <= 17; digits++) {
     double back;
     length = snprintf(out, RF_NUMBER_SIZE, "%.*g", digits, x);
     if (rf_number_whole(&back, out, (size_t)length) == RF_NUMBER_FINITE && back == x) break;
   }
-  uselocale(before);
-  if (plain != (locale_t)0) freelocale(plain);
+  rf_locale_leave(before);
   return length;
 }

@@ -1,13 +1,14 @@
 /* Every continuation of a flow that meets ridges, at its start or later: a run that takes the first way
  * everywhere tells where there are others; each of these is a list of choices for a further run, and so on.
  */
-#include "cli/flow_branches.h"
-#include "present/present.h"
+#include "study/branches.h"
+#include "core/core.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-void flow_tree_free(FlowTree *tree) {
+void rf_study_tree_free(RfStudyTree *tree) {
   for (rf_index k = 0; k < tree->count; k++) rf_free(tree->lists[k]);
   rf_free(tree->lists);
   rf_free(tree->lengths);
@@ -15,7 +16,7 @@ void flow_tree_free(FlowTree *tree) {
 }
 
 /* A list of `length` choices, zero for the caller to fill; NULL when out of memory. */
-static rf_index *add_list(RfContext *context, FlowTree *tree, rf_index length) {
+static rf_index *add_list(RfContext *context, RfStudyTree *tree, rf_index length) {
   if (tree->count == tree->room) {
     rf_index grown = 2 * tree->room + 16;
     rf_index **lists = rf_resize(tree->lists, grown, sizeof *lists);
@@ -33,12 +34,12 @@ static rf_index *add_list(RfContext *context, FlowTree *tree, rf_index length) {
   return list;
 }
 
-RfStatus flow_tree_new(RfContext *context, FlowTree *tree) {
+RfStatus rf_study_tree_new(RfContext *context, RfStudyTree *tree) {
   memset(tree, 0, sizeof *tree);
   return add_list(context, tree, 0) ? RF_OK : RF_ERR_MEMORY;
 }
 
-RfStatus flow_tree_grow(RfContext *context, FlowTree *tree, rf_index at, const RfFlowResult *result) {
+RfStatus rf_study_tree_grow(RfContext *context, RfStudyTree *tree, rf_index at, const RfFlowResult *result) {
   for (rf_index j = tree->lengths[at]; j < result->n_branches; j++)
     for (rf_index o = 1; o < result->branches[j].n_options; o++) {
       rf_index *list = add_list(context, tree, j + 1);
@@ -49,19 +50,23 @@ RfStatus flow_tree_grow(RfContext *context, FlowTree *tree, rf_index at, const R
   return RF_OK;
 }
 
-char *flow_tree_name(const RfFlowResult *result) {
-  RfText name = {0};
-  for (rf_index j = 0; j < result->n_branches; j++) {
+/* Room for the words of one branching point, beside its signs. */
+enum { WORDS = 96 };
+
+char *rf_study_tree_name(const RfFlowResult *result) {
+  rf_index size = 1;
+  if (!rf_multiply_sizes(&size, result->n_branches, result->n + WORDS)) return NULL;
+  char *name = RF_NEW(char, size + 1), *at = name;
+  for (rf_index j = 0; name && j < result->n_branches; j++) {
     const RfFlowBranch *branch = &result->branches[j];
-    rf_text_addf(&name, "%sneuron %lld", j ? "; " : "", (long long)branch->neuron);
-    if (isfinite(branch->log_t)) rf_text_addf(&name, " at log t = %.6g", branch->log_t);
-    rf_text_add(&name, ": ");
+    at += rf_format(at, WORDS / 2, "%sneuron %lld", j ? "; " : "", (long long)branch->neuron);
+    if (isfinite(branch->log_t)) at += rf_format(at, WORDS / 2, " at log t = %.6g", branch->log_t);
+    *at++ = ':', *at++ = ' ';
     for (rf_index i = 0; i < result->n; i++) {
       int8_t side = branch->sectors[branch->taken * result->n + i];
-      rf_text_add(&name, side > 0 ? "+" : side < 0 ? "-" : "0");
+      *at++ = side > 0 ? '+' : side < 0 ? '-' : '0';
     }
+    *at = '\0';
   }
-  char *text = name.failed ? NULL : rf_copy_text(rf_text_string(&name));
-  rf_text_free(&name);
-  return text;
+  return name;
 }

@@ -1,6 +1,7 @@
 /* Numbers: against strtod on random texts of every length and size, halfway cases, bounds, words, round
  * trips. */
-#include "data_test.h"
+#include "core/core.h"
+#include "rf_test.h"
 
 static double parse(const char *text, RfNumberKind want) {
   double value = -77;

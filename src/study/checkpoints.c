@@ -1,7 +1,6 @@
-/* Checkpoint files of `reluflow flow`: "RFCHECK1", the stamp of the problem, the number of values, the values
+/* Checkpoint files of a flow: "RFCHECK1", the stamp of the problem, the number of values, the values
  * (all eight bytes, little-endian order of this machine), and a hash of everything before it. */
-#include "cli/flow_files.h"
-#include "present/present.h"
+#include "study/checkpoints.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ static uint64_t stamp_of(const RfFlowProblem *problem) {
   return hash_bytes(hash, start->log_norms, (size_t)start->m * sizeof(double));
 }
 
-static RfStatus write_checkpoint(FlowCheckpoints *checkpoints, const RfFlowCheckpoint *state) {
+static RfStatus write_checkpoint(RfStudyCheckpoints *checkpoints, const RfFlowCheckpoint *state) {
   size_t values = (size_t)state->count * sizeof(double), size = HEAD + values + 8;
   char *bytes = rf_alloc((rf_index)size, 1);
   if (!bytes) return rf_fail(checkpoints->context, RF_ERR_MEMORY, "out of memory for a checkpoint");
@@ -41,7 +40,7 @@ static RfStatus write_checkpoint(FlowCheckpoints *checkpoints, const RfFlowCheck
   if (values) memcpy(bytes + HEAD, state->values, values);
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, bytes, size - 8);
   memcpy(bytes + size - 8, &hash, 8);
-  RfStatus status = rf_file_write(checkpoints->context, checkpoints->path, bytes, size);
+  RfStatus status = rf_data_write_file(checkpoints->context, checkpoints->path, bytes, size);
   rf_free(bytes);
   return status;
 }
@@ -66,7 +65,7 @@ static RfStatus read_whole(RfContext *context, char **bytes, size_t *size, const
   return failed ? rf_fail(context, RF_ERR_IO, "%s: cannot read", path) : RF_OK;
 }
 
-static RfStatus read_checkpoint(FlowCheckpoints *checkpoints, const char *path) {
+static RfStatus read_checkpoint(RfStudyCheckpoints *checkpoints, const char *path) {
   RfContext *context = checkpoints->context;
   char *bytes = NULL;
   size_t size = 0;
@@ -98,20 +97,21 @@ static RfStatus read_checkpoint(FlowCheckpoints *checkpoints, const char *path) 
 }
 
 static bool due(void *user) {
-  const FlowCheckpoints *checkpoints = user;
+  const RfStudyCheckpoints *checkpoints = user;
   return rf_clock_seconds() - checkpoints->last >= WRITE_EVERY;
 }
 
 static void save(void *user, const RfFlowCheckpoint *state) {
-  FlowCheckpoints *checkpoints = user;
+  RfStudyCheckpoints *checkpoints = user;
   RfStatus status = write_checkpoint(checkpoints, state);
   if (status) checkpoints->status = status;
   checkpoints->last = rf_clock_seconds();
 }
 
-RfStatus flow_checkpoints_open(RfContext *context, FlowCheckpoints *checkpoints, RfFlowSettings *settings,
-                               const RfFlowProblem *problem, const char *path, const char *resume) {
-  *checkpoints = (FlowCheckpoints){.context = context, .path = path, .last = rf_clock_seconds()};
+RfStatus rf_study_checkpoints_open(RfContext *context, RfStudyCheckpoints *checkpoints,
+                                   RfFlowSettings *settings, const RfFlowProblem *problem, const char *path,
+                                   const char *resume) {
+  *checkpoints = (RfStudyCheckpoints){.context = context, .path = path, .last = rf_clock_seconds()};
   if (!path && !resume) return RF_OK;
   checkpoints->stamp = stamp_of(problem);
   if (path) {
@@ -124,14 +124,14 @@ RfStatus flow_checkpoints_open(RfContext *context, FlowCheckpoints *checkpoints,
   return status;
 }
 
-RfStatus flow_checkpoints_close(RfContext *context, FlowCheckpoints *checkpoints,
-                                const RfFlowResult *result) {
+RfStatus rf_study_checkpoints_close(RfContext *context, RfStudyCheckpoints *checkpoints,
+                                    const RfFlowResult *result) {
   (void)context;
   if (checkpoints->path && result->checkpoint.count > 0) save(checkpoints, &result->checkpoint);
   return checkpoints->status;
 }
 
-void flow_checkpoints_free(FlowCheckpoints *checkpoints) {
+void rf_study_checkpoints_free(RfStudyCheckpoints *checkpoints) {
   rf_flow_checkpoint_free(&checkpoints->resume);
   checkpoints->path = NULL;
 }
