@@ -83,8 +83,8 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;                  /* see cli_given */
-  char **rest;                  /* words that belong to another command: see CliCommand.foreign */
+  bool *given; /* see cli_given */
+  char **rest; /* words that belong to another command: see CliCommand.foreign */
   int n_rest;
   const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
@@ -154,6 +154,19 @@ RfContext cli_drawing_context(const CliRun *run);
 RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
 RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
 /* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+/* A proof file and the verdict of the checker (proof.c). file is NULL when none was asked for. */
+typedef struct CliProof {
+  const char *file;
+  RfProof written;
+  bool checked, accepted;
+  char verdict[256];
+} CliProof;
+
+/* Runs rfcheck on the file. A failure when it does not run or does not accept. */
+RfStatus cli_check_proof(CliRun *run, CliProof *proof);
+void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_page(RfText *page, const CliProof *proof);
+
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */

@@ -70,7 +70,7 @@ typedef struct RfOptimum {
   double *U;        /* neurons rows of d: u_k = |a_k| w_k */
   double *sign;     /* neurons: sign of a_k, -1 or +1 */
   char *patterns;   /* neurons rows of n characters + - 0: the side of every sample */
-  double *lambda;   /* n, >= 0, sum = lower, M(lambda) <= 1: the dual certificate */
+  double *lambda;   /* n, >= 0, M(lambda) <= 1, sum(lambda)/M(lambda) >= lower: the dual certificate */
   double
       *farkas; /* n, only when infeasible (else NULL): >= 0, sums to 1, sum_i farkas_i y_i phi(u . x_i) <= 0
                   (= 0 with both signs) for all u */

@@ -150,3 +150,9 @@ double rf_enclose_sum(const double *lambda, rf_index n) {
   for (rf_index i = 0; i < n; i++) sum += (RfWide)lambda[i];
   return rf_wide_down(sum - sum * (RfWide)((double)(n + 2) * rf_wide_roundoff));
 }
+
+double rf_enclose_quotient(const double *lambda, rf_index n, double norm) {
+  double sum = rf_enclose_sum(lambda, n), value = sum / norm;
+  while ((RfWide)value * (RfWide)norm > (RfWide)sum) value = nextafter(value, 0);
+  return value;
+}

@@ -22,5 +22,7 @@ RfStatus rf_enclose_linear_norm(RfContext *context, double *norm, const double *
                                 const double *y, rf_index n, rf_index d);
 /* Lower bound of the sum of n numbers >= 0. */
 double rf_enclose_sum(const double *lambda, rf_index n);
+/* Lower bound of that sum divided by norm > 0. */
+double rf_enclose_quotient(const double *lambda, rf_index n, double norm);
 
 #endif

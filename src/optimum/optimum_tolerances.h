@@ -72,6 +72,8 @@ static const double rf_refit_rank = 1e-13, rf_fit_rank = 1e-14, rf_newton_rank =
 static const double rf_negative = 1e-12;
 /* Newton's residual: done, and believed (plus what the sizes of the terms allow). */
 static const double rf_newton_done = 2e-16, rf_newton_believed = 1e-9, rf_newton_noise = 1e-16;
+/* Gaps up to this may be rounding alone: the multipliers are tried on the caller's rows. */
+static const double rf_rescue_gap = 1e-3;
 /* Margins lost to rounding that are worth mending with extra neurons. */
 static const double rf_mend_worth = 1e-10;
 /* A polished network may be worse by this much: its multipliers are better. */

@@ -61,13 +61,6 @@ static RfStatus finish(Claim *c, RfStatus status, const char *path) {
 /* ---- optimum
  * ------------------------------------------------------------------------------------------------- */
 
-/* Lower bound of sum(lambda)/tau. */
-static double quotient_down(const double *lambda, rf_index n, double tau) {
-  double value = rf_enclose_sum(lambda, n) / tau;
-  while ((RfWide)value * (RfWide)tau > (RfWide)rf_enclose_sum(lambda, n)) value = nextafter(value, 0);
-  return value;
-}
-
 static void network(Claim *c, const RfOptimum *o) {
   RfProofText *text = &c->text;
   line(text, "upper", &o->objective, 1);
@@ -88,7 +81,7 @@ static void network(Claim *c, const RfOptimum *o) {
 static RfStatus write_optimum(Claim *c, RfProof *proof, const RfOptimum *o, double tau) {
   head(c, "optimum", true);
   if (isfinite(o->objective)) network(c, o);
-  double lower = quotient_down(o->lambda, o->n, tau);
+  double lower = rf_enclose_quotient(o->lambda, o->n, tau);
   line(&c->text, "lower", &lower, 1);
   line(&c->text, "tau", &tau, 1);
   line(&c->text, "lambda", o->lambda, o->n);
@@ -105,12 +98,14 @@ static RfStatus write_optimum(Claim *c, RfProof *proof, const RfOptimum *o, doub
  */
 static RfStatus prove_optimum(Claim *c, RfProof *proof, const RfOptimum *o, const char *path) {
   static const double slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
+  double norm =
+      o->lower > 0 ? rf_enclose_sum(o->lambda, o->n) / o->lower : 1; /* what the search has proved */
   RfStatus status = RF_UNDECIDED;
   for (size_t k = 0; k < sizeof slack / sizeof *slack && status == RF_UNDECIDED; k++) {
     status = rf_proof_open(c->context, &c->text, path);
     if (status) return status;
     proof->nodes = 0;
-    status = finish(c, write_optimum(c, proof, o, 1 + slack[k]), path);
+    status = finish(c, write_optimum(c, proof, o, norm * (1 + slack[k])), path);
   }
   return status;
 }

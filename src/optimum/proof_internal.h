@@ -14,13 +14,14 @@
  */
 
 typedef struct RfProofText {
-  void *file; /* FILE *, written when the buffer is full */
+  void *file; /* FILE *, written when the buffer is full; NULL: only counted */
   char *buffer;
   size_t used, size;
   double bytes; /* in all */
   bool failed;
 } RfProofText;
 
+/* path NULL: the text is only counted. */
 RfStatus rf_proof_open(RfContext *context, RfProofText *text, const char *path);
 RfStatus rf_proof_close(RfContext *context, RfProofText *text, const char *path);
 void rf_proof_word(RfProofText *text, const char *word);
@@ -113,6 +114,10 @@ typedef struct RfProofMark {
 } RfProofMark;
 RfProofMark rf_line_mark(const RfProofTree *tree);
 void rf_line_back(RfProofTree *tree, RfProofMark mark);
+
+/* The least e >= 0, rounded up, for which gamma z + e is above lambda phi(z) at both ends of the range of z.
+ */
+double rf_proof_chord(const RfProofTree *tree, const RfProofNode *node, rf_index i, double gamma);
 
 /* Writes `tree s` and its nodes (proof_tree.c). RF_OK, RF_UNDECIDED when a node cannot be closed,
  * RF_INTERRUPTED, or a failure. */

@@ -85,16 +85,6 @@ static RfWide small_slope(const RfProofTree *tree, rf_index i) {
   return (RfWide)tree->leak * (RfWide)tree->lambda[i];
 }
 
-/* The least e for which gamma z + e is above lambda phi(z) at both ends. */
-static double chord_constant(const RfProofTree *tree, const RfProofNode *node, rf_index i, double gamma,
-                             int bits) {
-  RfWide left = (small_slope(tree, i) - (RfWide)gamma) * (RfWide)node->l[i];
-  RfWide right = ((RfWide)tree->lambda[i] - (RfWide)gamma) * (RfWide)node->h[i];
-  RfWide e = left > right ? left : right;
-  if (!(e > 0)) e = 0;
-  return round_bits_up(rf_wide_up(e + e * (RfWide)0x1p-100), bits);
-}
-
 /* gamma (own + other, NAN = not named) and e (own) from the box, g into the sum; returns C rounded up. */
 static double envelope(RfProofTree *tree, const RfProofNode *node, double *gamma, double *e, Sum *sum,
                        int bits) {
@@ -103,7 +93,7 @@ static double envelope(RfProofTree *tree, const RfProofNode *node, double *gamma
     gamma[i] = NAN;
     if (i < tree->own && node->side[i] == 0) {
       gamma[i] = round_bits(node->coef[i], bits);
-      e[i] = chord_constant(tree, node, i, gamma[i], bits);
+      e[i] = round_bits_up(rf_proof_chord(tree, node, i, gamma[i]), bits);
       constant += (RfWide)e[i];
     } else if (i >= tree->own && node->coef[i] > node->low[i]) {
       double value = fmin(round_bits(node->coef[i], bits), tree->lambda[i]);

@@ -9,7 +9,8 @@ enum { buffer_size = 1 << 20 };
 
 RfStatus rf_proof_open(RfContext *context, RfProofText *text, const char *path) {
   *text = (RfProofText){.size = buffer_size, .buffer = RF_NEW(char, buffer_size)};
-  if (!text->buffer) return rf_fail(context, RF_ERR_MEMORY, "out of memory to write '%s'", path);
+  if (!text->buffer) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a proof");
+  if (!path) return RF_OK;
   text->file = fopen(path, "w");
   if (text->file) return RF_OK;
   rf_free(text->buffer);
@@ -27,7 +28,8 @@ RfStatus rf_proof_close(RfContext *context, RfProofText *text, const char *path)
   if (text->file && fclose(text->file)) text->failed = true;
   rf_free(text->buffer);
   text->file = NULL, text->buffer = NULL;
-  return text->failed ? rf_fail(context, RF_ERR_IO, "cannot write '%s'", path) : RF_OK;
+  if (!text->failed) return RF_OK;
+  return path ? rf_fail(context, RF_ERR_IO, "cannot write '%s'", path) : RF_UNDECIDED;
 }
 
 void rf_proof_word(RfProofText *text, const char *word) {

@@ -83,6 +83,13 @@ static double chord(const RfProofTree *t, const RfProofNode *v, rf_index i) {
   return t->lambda[i] * (1 - t->leak) * v->h[i] * -v->l[i] / (v->h[i] - v->l[i]);
 }
 
+double rf_proof_chord(const RfProofTree *t, const RfProofNode *v, rf_index i, double gamma) {
+  RfWide left = ((RfWide)t->leak * (RfWide)t->lambda[i] - (RfWide)gamma) * (RfWide)v->l[i];
+  RfWide right = ((RfWide)t->lambda[i] - (RfWide)gamma) * (RfWide)v->h[i];
+  RfWide e = left > right ? left : right;
+  return e > 0 ? rf_wide_up(e + e * (RfWide)0x1p-100) : 0;
+}
+
 /* Slopes of the chords; returns the sum of their constants. */
 static double set_chords(RfProofTree *t, RfProofNode *v) {
   double sum = 0;
