@@ -100,7 +100,7 @@ static void run_one(const RfContext *context, RfClaimBoard *board, RfClaimResult
     rf_claim_skip(&run, "interrupted");
   } else if (status < 0) {
     result->verdict = RF_CLAIM_FAIL;
-    rf_claim_note(&run, "%s: %s", rf_status_text(status), own.error);
+    rf_claim_note(&run, "%s: %s", rf_status_name(status), own.error);
   } else if (result->verdict != RF_CLAIM_SKIPPED) {
     result->verdict = run.failed || result->checks == 0 ? RF_CLAIM_FAIL : RF_CLAIM_PASS;
   }

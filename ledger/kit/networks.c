@@ -70,6 +70,6 @@ RfStatus rf_claim_layered_limit(RfContext *context, RfLayeredLimit *limit, const
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.check_direction = false;
-  RfStatus status = rf_layered_flow_run(context, limit, start, X, y, n, loss, false, &settings);
+  RfStatus status = rf_flow_run_layered(context, limit, start, X, y, n, loss, false, &settings);
   return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
 }
