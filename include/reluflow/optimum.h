@@ -66,9 +66,10 @@ typedef struct RfOptimum {
   rf_index n, d;
   double leak;
   RfOptimumStatus status;
-  double objective; /* sum |u_k| of the network below at min margin exactly 1: an upper bound; inf when none
-                       is known */
-  double lower;     /* proved: no network does better */
+  double objective; /* sum |u_k| / min margin of the network below, every rounding counted: an upper bound; inf
+                       when none is known. The min margin is 1 to rounding, or in [1,2) where dividing by it
+                       would cost digits */
+  double lower;     /* proved, every rounding counted: no network does better */
   double gap;       /* (objective - lower) / objective; 0 is perfect, 1 means no information */
   rf_index neurons; /* in the network below */
   double *U;        /* neurons rows of d: u_k = |a_k| w_k */

@@ -344,5 +344,5 @@ static void random_problems(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems)};
-  return cmocka_run_group_tests_name("flow/align_exact", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/align/segment", tests, NULL, NULL);
 }

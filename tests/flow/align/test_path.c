@@ -307,5 +307,5 @@ int main(void) {
       cmocka_unit_test(invariants), cmocka_unit_test(restarts),          cmocka_unit_test(small_steps),
       cmocka_unit_test(symmetries), cmocka_unit_test(threads_and_sizes), cmocka_unit_test(by_hand),
   };
-  return cmocka_run_group_tests_name("flow/align_paths", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/align/path", tests, NULL, NULL);
 }

@@ -138,5 +138,5 @@ static void ridge_is_a_branch(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(golden_cases), cmocka_unit_test(ridge_is_a_branch)};
-  return cmocka_run_group_tests_name("flow/golden", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/flow", tests, NULL, NULL);
 }

@@ -110,5 +110,5 @@ int main(void) {
       cmocka_unit_test(golden),
       cmocka_unit_test(golden_ridge),
   };
-  return cmocka_run_group_tests_name("flow/align", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/align/align", tests, NULL, NULL);
 }

@@ -301,5 +301,5 @@ static void every_claim_can_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_claim_can_fail)};
-  return cmocka_run_group_tests_name("claims/wp", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("ledger/wp/claims", tests, NULL, NULL);
 }

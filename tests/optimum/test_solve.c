@@ -12,10 +12,13 @@ static void check_result(RfContext *context, const RfOptimum *o, const double *X
                          double gap) {
   double least = INFINITY, sum = 0, total = 0;
   for (rf_index i = 0; i < o->n; i++) {
-    double f = 0;
-    for (rf_index k = 0; k < o->neurons; k++)
-      f += o->sign[k] * phi(rf_la_dot(o->U + k * o->d, X + i * o->d, o->d), o->leak);
-    least = fmin(least, y[i] * f);
+    long double f = 0;
+    for (rf_index k = 0; k < o->neurons; k++) {
+      long double z = 0;
+      for (rf_index j = 0; j < o->d; j++) z += (long double)o->U[k * o->d + j] * (long double)X[i * o->d + j];
+      f += (long double)o->sign[k] * (z > 0 ? z : (long double)o->leak * z);
+    }
+    least = fmin(least, (double)((long double)y[i] * f));
     assert_true(o->lambda[i] >= 0);
     total += o->lambda[i];
   }
@@ -27,10 +30,10 @@ static void check_result(RfContext *context, const RfOptimum *o, const double *X
     rf_test_print_matrix("y", y, 1, o->n);
   }
   assert_close(least, 1, 1e-12);
-  assert_relative(o->objective, sum, 1e-14);
+  assert_relative(o->objective, sum / least, 1e-14);
   assert_relative(o->lower, total, 1e-14);
   assert_true(o->gap <= gap);
-  assert_true(o->lower <= o->objective * (1 + 1e-12));
+  assert_true(o->lower <= o->objective && o->gap >= 0);
   assert_int_equal(o->width_needed, o->neurons);
   assert_true(o->neurons <= o->n);
   RfDualNorm norm;

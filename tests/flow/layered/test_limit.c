@@ -210,5 +210,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(deep_linear), cmocka_unit_test(two_dense_layers),
                                      cmocka_unit_test(deep_relu), cmocka_unit_test(a_slow_coordinate),
                                      cmocka_unit_test(other_ends)};
-  return cmocka_run_group_tests_name("flow/layered_limit", tests, setup, NULL);
+  return cmocka_run_group_tests_name("flow/layered/limit", tests, setup, NULL);
 }
