@@ -1,6 +1,11 @@
 /* margin: hard margins. The largest margin of a separator through the origin (or with a free intercept), the
  * minimum-norm vectors of the classes, their multipliers, and a Farkas certificate when there is none. Every
- * figure of a result is recomputed from its own numbers after the solver has finished. */
+ * figure of a result is recomputed from its own numbers after the solver has finished.
+ *
+ * Ownership: results own their arrays (rf_..._free); X and y are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time; results do not depend on context->threads.
+ */
 #ifndef RELUFLOW_MARGIN_H
 #define RELUFLOW_MARGIN_H
 

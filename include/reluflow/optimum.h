@@ -9,7 +9,13 @@
  *
  * Every reported number stands on its own: `objective` is recomputed from the network returned (a feasible
  * point), and `lower` = sum(lambda)/M with an upper bound of M from an exhaustive search. docs/math.md,
- * "Global max margin". */
+ * "Global max margin".
+ *
+ * Ownership: a result owns its arrays (rf_optimum_free, rf_dual_norm_free); X, y and the incumbents are read
+ * during the call only; `method` is a constant.
+ *
+ * Threads: calls with different contexts may run at the same time; on_record comes in the thread of the call.
+ * Results do not depend on context->threads. */
 #ifndef RELUFLOW_OPTIMUM_H
 #define RELUFLOW_OPTIMUM_H
 
@@ -29,7 +35,7 @@ typedef enum RfOptimumStatus {
 } RfOptimumStatus;
 
 /* "optimal", "gap", "interrupted", "infeasible". */
-RF_API const char *rf_optimum_status_text(RfOptimumStatus status);
+RF_API const char *rf_optimum_status_name(RfOptimumStatus status);
 
 /* One line of the anytime curve: both bounds at a time. */
 typedef struct RfOptimumRecord {

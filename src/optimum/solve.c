@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *rf_optimum_status_text(RfOptimumStatus status) {
+const char *rf_optimum_status_name(RfOptimumStatus status) {
   static const char *const text[] = {"optimal", "gap", "interrupted", "infeasible"};
   return (unsigned)status < 4 ? text[status] : "unknown";
 }

@@ -25,7 +25,7 @@ static void check_result(RfContext *context, const RfOptimum *o, const double *X
   for (rf_index k = 0; k < o->neurons; k++) sum += rf_la_norm(o->U + k * o->d, o->d);
   if (!(fabs(least - 1) <= 1e-12) || !(o->gap <= gap)) {
     fprintf(stderr, "leak %.17g, smallest margin %.17g, gap %.3g, status %s\n", o->leak, least, o->gap,
-            rf_optimum_status_text(o->status));
+            rf_optimum_status_name(o->status));
     rf_test_print_matrix("X", X, o->n, o->d);
     rf_test_print_matrix("y", y, 1, o->n);
   }
@@ -53,7 +53,7 @@ static double solve(const double *X, const double *y, rf_index n, rf_index d, do
   RfOptimum o;
   assert_ok(&context, rf_optimum_solve(&context, &o, X, y, n, d, &settings));
   if (o.status != RF_OPTIMUM_PROVED) {
-    fprintf(stderr, "status %s, gap %.3g, leak %.17g\n", rf_optimum_status_text(o.status), o.gap, leak);
+    fprintf(stderr, "status %s, gap %.3g, leak %.17g\n", rf_optimum_status_name(o.status), o.gap, leak);
     rf_test_print_matrix("X", X, n, d);
     rf_test_print_matrix("y", y, 1, n);
   }
