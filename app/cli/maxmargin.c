@@ -65,7 +65,7 @@ static RfStatus prove(CliRun *run, CliProof *proof, const RfStudyBest *best, rf_
   RfStatus status =
       best->has_global
           ? rf_optimum_proof(context, &proof->written, flags->proof, &best->global, X, y, s->optimum.signs)
-          : rf_linear_proof(context, &proof->written, flags->proof, &best->linear, X, y);
+          : rf_proof_linear(context, &proof->written, flags->proof, &best->linear, X, y);
   if (status == RF_UNDECIDED) rf_message(context, RF_WARNING, "no proof could be written");
   if (status) return status;
   proof->file = flags->proof;

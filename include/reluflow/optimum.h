@@ -112,7 +112,7 @@ typedef struct RfProof {
 RF_API RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path,
                                  const RfOptimum *optimum, const double *X, const double *y, int signs);
 /* The same for a hard margin without intercept: separable with bounds of the margin, or inseparable. */
-RF_API RfStatus rf_linear_proof(RfContext *context, RfProof *proof, const char *path,
+RF_API RfStatus rf_proof_linear(RfContext *context, RfProof *proof, const char *path,
                                 const RfLinearMargin *margin, const double *X, const double *y);
 
 /* Dual feasibility (WP eq. (16)): M(lambda) enclosed, with the direction that attains `value`. */

@@ -64,13 +64,14 @@ double rf_enclose_margin(const double *U, const double *sign, rf_index K, const 
   return least; /* rows passed over have margins above `most`, which is above the smallest one */
 }
 
+double rf_enclose_length(const double *u, rf_index d) {
+  RfWide square = rf_wide_dot(u, u, d, NULL);
+  return rf_wide_root_up(square + square * (RfWide)((double)(d + 2) * rf_wide_roundoff));
+}
+
 double rf_enclose_size(const double *U, rf_index K, rf_index d) {
   RfWide sum = 0;
-  for (rf_index k = 0; k < K; k++) {
-    RfWide square = rf_wide_dot(U + k * d, U + k * d, d, NULL);
-    square += square * (RfWide)((double)(d + 2) * rf_wide_roundoff);
-    sum += (RfWide)rf_wide_root_up(square);
-  }
+  for (rf_index k = 0; k < K; k++) sum += (RfWide)rf_enclose_length(U + k * d, d);
   return rf_wide_up(sum + sum * (RfWide)((double)(K + 2) * rf_wide_roundoff));
 }
 

@@ -69,7 +69,7 @@ static void network(Claim *c, const RfOptimum *o) {
   rf_proof_word(text, "\n");
   for (rf_index k = 0; k < o->neurons; k++) {
     const double *u = o->U + k * o->d;
-    double rho = rf_enclose_size(u, 1, o->d);
+    double rho = rf_enclose_length(u, o->d);
     rf_proof_word(text, o->sign[k] > 0 ? "u +1" : "u -1");
     numbers(text, u, o->d);
     numbers(text, &rho, 1);
@@ -250,7 +250,7 @@ RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path, 
  * ----------------------------------------------------------------------------------------------------- */
 
 static RfStatus write_separable(Claim *c, RfProof *proof, const RfLinearMargin *m) {
-  double plus = 1, rho = rf_enclose_size(m->w, 1, c->d), norm;
+  double plus = 1, rho = rf_enclose_length(m->w, c->d), norm;
   double least = rf_enclose_margin(m->w, &plus, 1, c->X, c->y, c->n, c->d, 1);
   double total = rf_enclose_sum(m->multipliers, c->n);
   RfStatus status = rf_enclose_linear_norm(c->context, &norm, m->multipliers, c->X, c->y, c->n, c->d);
@@ -286,7 +286,7 @@ static RfStatus write_inseparable(Claim *c, const RfLinearMargin *m) {
   return RF_OK;
 }
 
-RfStatus rf_linear_proof(RfContext *context, RfProof *proof, const char *path, const RfLinearMargin *margin,
+RfStatus rf_proof_linear(RfContext *context, RfProof *proof, const char *path, const RfLinearMargin *margin,
                          const double *X, const double *y) {
   double started = rf_clock_seconds();
   memset(proof, 0, sizeof *proof);
