@@ -261,14 +261,17 @@ static bool leaf(RfProofTree *t, RfProofNode *v) {
   return close_node(t, v, t->tau - size - constant);
 }
 
-/* Ranges that came from caps of this node go back to what the parent knew. */
-static void forget_caps(RfProofTree *t, RfProofNode *v, const RfProofNode *base) {
+/* A range from a cap that is not written: no child may use it, as its cap would have to be written there,
+ * where other samples have sides. */
+static bool pending(const RfProofTree *t, int record) {
+  return record >= 0 && t->records[record].cap >= 0 && !t->records[record].written;
+}
+
+static void forget_pending(const RfProofTree *t, RfProofNode *v, const RfProofNode *base) {
   for (rf_index i = 0; i < t->own; i++) {
     if (v->side[i]) continue;
-    if (v->lower[i] >= 0 && t->records[v->lower[i]].cap >= 0)
-      v->l[i] = base->l[i], v->lower[i] = base->lower[i];
-    if (v->upper[i] >= 0 && t->records[v->upper[i]].cap >= 0)
-      v->h[i] = base->h[i], v->upper[i] = base->upper[i];
+    if (pending(t, v->lower[i])) v->l[i] = base->l[i], v->lower[i] = base->lower[i];
+    if (pending(t, v->upper[i])) v->h[i] = base->h[i], v->upper[i] = base->upper[i];
   }
 }
 
@@ -312,7 +315,7 @@ static void visit(RfProofTree *t, rf_index depth) {
     if (!leaf(t, v)) t->status = RF_UNDECIDED;
     return;
   }
-  forget_caps(t, v, base);
+  forget_pending(t, v, base);
   branch(t, depth, at);
 }
 

@@ -110,6 +110,10 @@ static void test_accepted(void **state) {
     RfProof proof;
     char line[512] = "no proof written";
     RfStatus status = rf_optimum_proof(&context, &proof, scratch(), &o, p.X, p.y, p.signs);
+    if (status == RF_UNDECIDED && o.status == RF_OPTIMUM_GAP) { /* bounds without digits: said, not proved */
+      rf_optimum_free(&o);
+      continue;
+    }
     if (status || check(scratch(), line, sizeof line) != 0) show(&p, &o, line);
     assert_int_equal(status, RF_OK);
     assert_memory_equal(line, "accepted", 8);
@@ -179,6 +183,14 @@ static void scale_line(const char *path, const char *word, double factor) {
   fclose(file);
 }
 
+/* Does some statement stand on a chord i:gamma:e? */
+static bool has_chord(const char *text) {
+  int colons = 0;
+  for (; *text && colons < 2; text++)
+    colons = *text == ':' ? colons + 1 : *text == ' ' || *text == '\n' ? 0 : colons;
+  return colons == 2;
+}
+
 enum { chord_short, multipliers_long, leaf_skipped };
 
 /* A file of an unsound writer; false when the fault changes nothing in this problem. */
@@ -195,7 +207,7 @@ static bool unsound(RfContext *context, const Problem *p, const RfOptimum *o, in
   if (fault == multipliers_long)
     scale_line(scratch(), "lambda", 1.001), scale_line(scratch(), "lower", 1.001);
   read_text(text, scratch());
-  return strcmp(sound, text) != 0;
+  return fault == chord_short ? has_chord(text) : strcmp(sound, text) != 0;
 }
 
 static void test_unsound(void **state) {
