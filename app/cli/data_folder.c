@@ -4,6 +4,7 @@
  * a program in its build folder. */
 #define _GNU_SOURCE /* dladdr */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 static bool join(char *path, const char *folder, const char *name) {
-  int length = snprintf(path, CLI_PATH_SIZE, "%s/%s", folder, name);
+  int length = rf_format(path, CLI_PATH_SIZE, "%s/%s", folder, name);
   return length > 0 && length < CLI_PATH_SIZE;
 }
 
@@ -27,7 +28,7 @@ static bool own_folder(char *path) {
   ssize_t length = -1;
   /* of a program dladdr gives the word it was called by, of a library its path */
   if (dladdr((const void *)&cli_explain, &info) && info.dli_fname && strstr(info.dli_fname, ".so"))
-    length = snprintf(path, CLI_PATH_SIZE, "%s", info.dli_fname);
+    length = rf_format(path, CLI_PATH_SIZE, "%s", info.dli_fname);
   else
     length = readlink("/proc/self/exe", path, CLI_PATH_SIZE - 1);
   if (length <= 0 || length >= CLI_PATH_SIZE) return false;

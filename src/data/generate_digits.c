@@ -24,7 +24,7 @@ RfStatus rf_generate_digits(RfContext *context, RfDataset *dataset, const RfValu
   char images[PATH_SIZE], labels[PATH_SIZE], classes[16], dir[PATH_SIZE];
   const char *named = rf_value_text(values, "dir"), *folder = context->data_dir ? context->data_dir : ".";
   int length =
-      *named ? snprintf(dir, sizeof dir, "%s", named) : snprintf(dir, sizeof dir, "%s/mnist", folder);
+      *named ? rf_format(dir, sizeof dir, "%s", named) : rf_format(dir, sizeof dir, "%s/mnist", folder);
   if (length < 0 || length >= PATH_SIZE)
     return rf_fail(context, RF_ERR_USAGE, "gen:digits: the folder's name is too long");
   rf_index a = rf_value_count(values, "a"), b = rf_value_count(values, "b");
