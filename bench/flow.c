@@ -292,7 +292,6 @@ static int hot_loop(rf_index n, rf_index d, rf_index m) {
 int main(void) {
   const char *text = getenv("RF_BENCH_BUDGET");
   double budget = text ? atof(text) : 12;
-  rf_la_serial_blas();
   int status = against_peers(50, 5, 20, 1e-2, budget / 3);
   status |= against_peers(500, 20, 100, 1e-2, budget);
   status |= all_scaling();

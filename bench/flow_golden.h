@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reluflow/reluflow.h"
+#include "core/core.h"
 
 static inline double *golden_numbers(json_t *array, rf_index *rows, rf_index *cols) {
   bool nested = json_is_array(json_array_get(array, 0));

@@ -2,6 +2,8 @@
  * a raw file (int64 n, int64 d, n*d doubles, n labels) and prints `seconds margin`, for the comparison with
  * the peers. */
 #include "reluflow/reluflow.h"
+#include "la/la.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +108,6 @@ static int one_file(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  rf_la_serial_blas();
   if (count > 1) return one_file(arguments[1]);
   printf("%-26s %8s %6s %10s %8s %8s %12s %9s\n", "hard margin", "n", "d", "seconds", "steps", "support",
          "margin", "residual");

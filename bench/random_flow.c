@@ -23,7 +23,6 @@ static void print_row(const char *name, const RandomTally *t) {
 }
 
 int main(int argc, char **argv) {
-  rf_la_serial_blas();
   rf_index count = (rf_index)number_of(argc, argv, 1, "RF_RANDOM_COUNT", 10000);
   uint64_t seed = (uint64_t)number_of(argc, argv, 2, "RF_RANDOM_SEED", 77);
   double seconds = number_of(argc, argv, 3, "RF_RANDOM_SECONDS", 600), began = rf_clock_seconds();

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "layers/layers.h"
 #include "reluflow/train.h"
 
 typedef struct Peaks {
@@ -178,7 +179,6 @@ done:
 }
 
 int main(void) {
-  rf_la_serial_blas();
   Peaks peaks = measure_peaks();
   printf("measured peaks of one thread: %.1f GF/s double, %.1f GF/s float (gemm 768), %.1f GB/s read\n",
          1e-9 * peaks.flops[0], 1e-9 * peaks.flops[1], 1e-9 * peaks.bytes);

@@ -1,5 +1,6 @@
 /* `reluflow certify DATA MODEL`: is this network a KKT point, a local optimum, the global optimum? */
 #include "cli/cli.h"
+#include "layers/layers.h"
 
 #include <math.h>
 

@@ -9,6 +9,7 @@
 #define RF_CLI_H
 
 #include "present/present.h"
+#include "core/core.h"
 #include "reluflow/reluflow.h"
 
 /* Exit statuses of the program. */

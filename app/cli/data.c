@@ -1,5 +1,6 @@
 /* `reluflow data list | info`: the generators, and what is in a dataset. */
 #include "cli/cli.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* `reluflow flow`: gradient flow from an initialisation to t = infinity. */
 #include "cli/cli.h"
+#include "theory/theory.h"
+#include "layers/layers.h"
+#include "la/la.h"
 #include "core/core.h"
 
 #include <string.h>

@@ -14,7 +14,6 @@ static bool wants_help(int count, char **words) {
 }
 
 int main(int argc, char **argv) {
-  rf_la_serial_blas();
   int count = argc > 0 ? argc - 1 : 0;
   char **words = argv + 1;
   if (count == 0 || is_help(words[0])) return cli_help(0, NULL);

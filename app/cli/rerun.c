@@ -1,6 +1,7 @@
 /* `reluflow rerun FILE.json`: repeats a saved run and says whether the answer is the same. */
 #include "cli/cli.h"
 #include "core/core.h"
+#include "data/data.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* A run of a command without a terminal: the program and other hosts in the same process stand on it. Nothing
  * here prints; what went wrong is in run->status and run->context.error. */
 #include "cli/cli.h"
+#include "layers/layers.h"
 #include "core/core.h"
 
 #include <errno.h>

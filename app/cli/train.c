@@ -1,5 +1,7 @@
 /* `reluflow train`: the training that people run. */
 #include "cli/cli.h"
+#include "layers/layers.h"
+#include "la/la.h"
 #include "core/core.h"
 
 #include <math.h>

@@ -1,12 +1,13 @@
 /* The plane in which the neurons of a flow are shown, and their ways in it. */
 #include "present/present.h"
+#include "flow/flow.h"
 #include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { PATH_POINTS = 64 };
 

@@ -1,6 +1,7 @@
 /* Pictures of an inspection: the plane with its cones and directions, G on the circle, the samples' margins.
  * Angles are counter-clockwise from the first axis; pixels have y downwards. */
 #include "present/present_internal.h"
+#include "net/net.h"
 #include "core/core.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "present/present_internal.h"
+#include "layers/layers.h"
 
 static void layer_json(RfJson *json, const RfLayeredNet *net, rf_index l) {
   const RfLayer *layer = &net->layers[l];

@@ -8,6 +8,7 @@
 #define RF_PRESENT_H
 
 #include "reluflow/study.h"
+#include "core/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -45,10 +45,6 @@ RF_API RfStatus rf_margin_linear(RfContext *context, RfLinearMargin *margin, con
 /* The same with an intercept that is not counted in |w|: minimise |v|^2/2 s.t. y_i (v.x_i + c) >= 1. */
 RF_API RfStatus rf_margin_linear_intercept(RfContext *context, RfLinearMargin *margin, const double *X,
                                            const double *y, rf_index n, rf_index d);
-/* The same for z_i = factor_i x_i with any finite factors: the one-sided leaky copies are factors y_i and
- * leak y_i. `multipliers` then satisfy w/margin = sum_i multipliers_i factor_i x_i, `farkas` likewise. */
-RF_API RfStatus rf_margin_weighted(RfContext *context, RfLinearMargin *margin, const double *X,
-                                   const double *factor, rf_index n, rf_index d);
 
 /* The shortest w with w.x_i >= 1 on one class (w+ and w- of Phuong and Lampert). */
 typedef struct RfClassMargin {

@@ -49,15 +49,7 @@ typedef enum RfLoss { RF_LOSS_LOGISTIC = 0, RF_LOSS_LOGISTIC2 = 1, RF_LOSS_EXP =
 
 RF_API RfStatus rf_loss_from_name(RfContext *context, RfLoss *loss, const char *name);
 RF_API const char *rf_loss_name(RfLoss loss);
-RF_API double rf_loss_value(RfLoss loss, double q);     /* loss(q) */
-RF_API double rf_loss_log_value(RfLoss loss, double q); /* ln loss(q), right for q = 1e300 */
-RF_API double rf_loss_log_slope(RfLoss loss, double q); /* ln(-loss'(q)) */
-RF_API double rf_loss_curvature(RfLoss loss, double q); /* d/dq ln(-loss'(q)), in [-1,0] */
-RF_API double rf_loss_slope_at_zero(RfLoss loss);       /* b0 = -loss'(0): 1/2, 1, 1 */
-/* ln sum_i exp(term(loss, q_i)) for term = rf_loss_log_value or rf_loss_log_slope: right where every term
- * underflows. */
-RF_API double rf_loss_log_sum(const double *q, rf_index n, RfLoss loss, double (*term)(RfLoss, double));
-RF_API double rf_loss_inverse_log(RfLoss loss, double log_value); /* q with ln loss(q) = log_value */
+RF_API double rf_loss_value(RfLoss loss, double q); /* loss(q) */
 
 /* ---- initialisers: networks at scale 1; a scale eps is carried as ln eps --------------------- */
 

@@ -6,9 +6,9 @@
 #include "cross/cross.h"
 #include "core/core.h"
 #include "kit/figure.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/setting.h"
 
 typedef enum Fact {

@@ -8,9 +8,9 @@
 
 #include "kit/figure.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
-#include "reluflow/theory.h"
+#include "la/la.h"
+#include "margin/margin.h"
+#include "theory/theory.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

@@ -5,7 +5,7 @@
 #ifndef RELUFLOW_CLAIMS_H
 #define RELUFLOW_CLAIMS_H
 
-#include "reluflow/core.h"
+#include "core/core.h"
 #include "present/present.h"
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 
 #include "kit/claims_internal.h"
 #include "kit/networks.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 RfStatus rf_claim_dense(RfContext *context, RfLayeredNet *net, const rf_index *widths, rf_index depth,
                         double leak) {

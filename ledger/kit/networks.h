@@ -2,8 +2,8 @@
 #ifndef RF_CLAIMS_NETWORKS_H
 #define RF_CLAIMS_NETWORKS_H
 
-#include "reluflow/flow.h"
-#include "reluflow/layers.h"
+#include "flow/flow.h"
+#include "layers/layers.h"
 
 /* Fully connected: widths[0] inputs, then depth layers. */
 RfStatus rf_claim_dense(RfContext *context, RfLayeredNet *net, const rf_index *widths, rf_index depth,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 void rf_claim_setting_free(RfClaimSetting *setting) {
   rf_dataset_free(&setting->data);

@@ -3,9 +3,9 @@
 #define RF_CLAIMS_SETTING_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/data.h"
-#include "reluflow/flow.h"
-#include "reluflow/net.h"
+#include "data/data.h"
+#include "flow/flow.h"
+#include "net/net.h"
 
 /* Everything a flow needs. After rf_claim_setting_new change `problem` (leak, loss, mean, log_scale) and
  * `flow` (until, observe, ...) as the claim says. The second run for direction_error is off, branches are

@@ -7,7 +7,7 @@
 
 #include "llwa/llwa.h"
 #include "core/core.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Point {
   double W[RF_LLWA_WIDTH * RF_LLWA_D], a[RF_LLWA_WIDTH];

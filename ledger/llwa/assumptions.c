@@ -6,9 +6,9 @@
 
 #include "llwa/llwa.h"
 #include "core/core.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
-#include "reluflow/theory.h"
+#include "la/la.h"
+#include "margin/margin.h"
+#include "theory/theory.h"
 
 /* ---- the assumptions of the paper, by the theory's code ------------------------------------------------ */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 void rf_llwa_free(RfLlwaSet *set) {
   rf_dataset_free(&set->data);

@@ -8,7 +8,7 @@
 #include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 #include "reluflow/train.h"
 

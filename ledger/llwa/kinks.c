@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* ---- (i) L = -|<theta,w>| from 0
  * ----------------------------------------------------------------------------------- */

@@ -6,9 +6,9 @@
 
 #include "llwa/llwa.h"
 #include "reluflow/certify.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 
 enum { most = 8 };

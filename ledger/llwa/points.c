@@ -8,8 +8,8 @@
 #include "core/core.h"
 #include "llwa/llwa.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/optimum.h"
 
 /* ---- LLWA-03: Theorem 4.2, the optimum of symmetric data is linear ------------------------------------- */

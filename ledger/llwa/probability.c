@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
-#include "reluflow/theory.h"
+#include "theory/theory.h"
 
 enum { most = 8 };
 

@@ -7,7 +7,7 @@
 #include "kit/figure.h"
 #include "core/core.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 
 /* ---- E-LL-8: phases

@@ -8,9 +8,9 @@
 #include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/data.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "data/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 
 enum { rows = 10, width = 100, inputs = 51 };

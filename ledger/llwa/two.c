@@ -6,8 +6,8 @@
 
 #include "llwa/llwa.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 enum { most = 4 };
 

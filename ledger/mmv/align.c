@@ -7,7 +7,7 @@
 
 #include "mmv/mmv.h"
 #include "core/core.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

@@ -7,9 +7,9 @@
 
 #include "mmv/mmv.h"
 #include "core/core.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

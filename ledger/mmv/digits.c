@@ -12,7 +12,7 @@
 #include "kit/figure.h"
 #include "kit/grid.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 enum { m = 50, pixels = RF_DIGIT_PIXELS, updates = 15000, most = updates / 10 + 2, map_side = 80 };

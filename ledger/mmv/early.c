@@ -7,8 +7,8 @@
 
 #include "mmv/mmv.h"
 #include "core/core.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

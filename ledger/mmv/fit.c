@@ -8,8 +8,8 @@
 
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

@@ -8,8 +8,8 @@
 #include "kit/figure.h"
 #include "core/core.h"
 #include "mmv/mmv.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

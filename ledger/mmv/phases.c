@@ -10,7 +10,7 @@
 #include "kit/digits.h"
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 #include "kit/setting.h"
 

@@ -6,8 +6,8 @@
 
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "kit/samples.h"
 
 static const double pi = 3.14159265358979323846;

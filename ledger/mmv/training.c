@@ -8,7 +8,7 @@
 #include "kit/figure.h"
 #include "core/core.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 enum { m = 50, d = 2, most_n = 8, most_marks = 4 };

@@ -10,7 +10,7 @@
 #include "core/core.h"
 #include "kit/figure.h"
 #include "pl/pl.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 /* Twenty of the paper's fifty epochs: layer 7 separates late, and changes little after that (docs/claims.md).

@@ -6,9 +6,9 @@
 
 #include "pl/pl.h"
 #include "core/core.h"
-#include "reluflow/flow.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

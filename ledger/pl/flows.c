@@ -8,8 +8,8 @@
 
 #include "pl/pl.h"
 #include "core/core.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

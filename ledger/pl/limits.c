@@ -8,8 +8,8 @@
 #include "cross/cross.h"
 #include "kit/figure.h"
 #include "pl/pl.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

@@ -8,9 +8,9 @@
 #include "core/core.h"
 #include "pl/pl.h"
 #include "reluflow/certify.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 

@@ -6,9 +6,9 @@
 #include "kit/figure.h"
 #include "kit/networks.h"
 #include "pl/pl.h"
-#include "reluflow/data.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "data/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 #include "kit/setting.h"
 

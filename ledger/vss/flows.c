@@ -5,9 +5,9 @@
 
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "flow/flow.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "vss/vss.h"
 
 static const double one[] = {1, 1, 1, 1};

@@ -8,8 +8,8 @@
 #include "core/core.h"
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 #include "vss/vss.h"
 

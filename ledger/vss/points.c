@@ -5,8 +5,8 @@
 
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 #include "vss/vss.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 #include "core/core.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 static const double deltas[] = {0.5, 0.1, 0.01};

@@ -7,7 +7,7 @@
 #include "kit/networks.h"
 #include "core/core.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 static void signed_multipliers(double *lam, const RfOptimum *optimum, const double *y) {

@@ -6,7 +6,7 @@
 
 #include "kit/figure.h"
 #include "core/core.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
 

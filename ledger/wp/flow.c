@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "core/core.h"
 #include "kit/setting.h"
 #include "wp/wp.h"

@@ -6,7 +6,7 @@
 
 #include "kit/figure.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "kit/setting.h"
 #include "wp/wp.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 void rf_wp_path_free(RfWpPath *path) {

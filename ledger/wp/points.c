@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/geometry.h"
+#include "geometry/geometry.h"
 #include "core/core.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 /* ---- WP-12: (75)-(79) --------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
 

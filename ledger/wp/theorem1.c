@@ -7,8 +7,8 @@
 
 #include "kit/figure.h"
 #include "core/core.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 enum { WIDTH = 20 };

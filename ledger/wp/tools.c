@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "wp/wp.h"
 
 void rf_wp_masks_free(RfWpMasks *masks) {

@@ -44,18 +44,9 @@ static void on_message(void *user, RfLevel level, const char *text) {
   pthread_mutex_unlock(&job->lock);
 }
 
-/* OpenMP keeps the number of threads per thread that asks, and OpenBLAS follows it: said once at import it
- * would not hold here. */
-static void serial_blas(void) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&one_at_a_time);
-  rf_la_serial_blas();
-  pthread_mutex_unlock(&one_at_a_time);
-}
-
 static void *thread_main(void *user) {
   Job *job = user;
-  serial_blas();
+  rf_serial_blas(); /* the context was made in another thread */
   int exit_status = job->work(job->run, job->product);
   pthread_mutex_lock(&job->lock);
   job->exit_status = exit_status;

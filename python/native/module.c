@@ -356,7 +356,6 @@ static PyMethodDef methods[] = {
 
 static int module_exec(PyObject *module) {
   State *state = PyModule_GetState(module);
-  rf_la_serial_blas();
   state->block_type = block_type_new();
   if (!state->block_type || PyModule_AddObjectRef(module, "Block", state->block_type)) return -1;
   return PyModule_AddStringConstant(module, "version", RF_VERSION);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-RfTolerances rf_tolerances_default(void) {
+static RfTolerances default_tolerances(void) {
   return (RfTolerances){.zero = 1e-12,
                         .tight = 1e-9,
                         .emptiness = 1e-12,
@@ -22,9 +22,10 @@ RfTolerances rf_tolerances_default(void) {
 
 void rf_context_init(RfContext *context) {
   memset(context, 0, sizeof *context);
-  context->tol = rf_tolerances_default();
+  context->tol = default_tolerances();
   context->threads = 1;
   context->deadline = INFINITY;
+  rf_serial_blas();
 }
 
 double rf_clock_seconds(void) {

@@ -1,5 +1,5 @@
 /* Status codes and their texts, from one table. */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 static const struct {
   RfStatus status;

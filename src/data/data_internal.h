@@ -3,7 +3,7 @@
 #ifndef RF_DATA_INTERNAL_H
 #define RF_DATA_INTERNAL_H
 
-#include "reluflow/data.h"
+#include "data/data.h"
 
 /* ---- stream.c: bytes from a file, standard input or memory, gzip undone ---------------------- */
 

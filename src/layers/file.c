@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/data.h"
+#include "data/data.h"
 #include "core/core.h"
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 /* Numbers of weights beyond this are refused when the file does not contain them. */
 static const rf_index most_absent_weights = (rf_index)1 << 25;

@@ -2,8 +2,8 @@
 #ifndef RF_MARGIN_INTERNAL_H
 #define RF_MARGIN_INTERNAL_H
 
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 /* Rows g_i = factor_i (x_i - shift, lift), i in `rows` (all when NULL); targets h_i = 1 - factor_i offset.
  * The lifted entry is there when lift > 0. No row may be zero. */

@@ -2,7 +2,7 @@
  * Caratheodory reduction to linearly independent margins (docs/math.md (G.13)). */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* M(lambda) of given multipliers, enclosed: local climbs for a value that is attained, the exact search for a
  * bound that nothing exceeds (docs/math.md (G.3)). */
 #include "optimum/optimum_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

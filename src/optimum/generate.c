@@ -4,7 +4,7 @@
  * valid on its own: an upper bound is a feasible network, a lower bound is sum(lambda)/M. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * the steps are Newton's. */
 #include "optimum/master_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * of enough random neurons are independent for leak < 1, so least squares fits every label. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * its maximum over an arc is at the gradient's direction when the arc contains it, and at an end otherwise.
  */
 #include "optimum/optimum_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdlib.h>

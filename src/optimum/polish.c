@@ -9,7 +9,7 @@
  * are computed in long double. */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

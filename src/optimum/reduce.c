@@ -4,8 +4,8 @@
  * pairs with opposite labels whose signed samples no linear map separates, because the odd part of every such
  * network is linear (G.4). */
 #include "optimum/optimum_internal.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <stdlib.h>

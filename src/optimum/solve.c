@@ -1,6 +1,6 @@
 /* The global max margin: entry, working sets of samples, results in the caller's coordinates. */
 #include "optimum/solve_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>

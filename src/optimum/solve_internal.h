@@ -4,6 +4,7 @@
 #define RF_OPTIMUM_SOLVE_INTERNAL_H
 
 #include "optimum/optimum_internal.h"
+#include "core/core.h"
 
 typedef struct RfSolve {
   RfContext *context;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "study/study_internal.h"
 
 void rf_study_best_settings_init(RfStudyBestSettings *settings) {

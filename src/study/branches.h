@@ -2,7 +2,7 @@
 #ifndef RF_STUDY_BRANCHES_H
 #define RF_STUDY_BRANCHES_H
 
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 
 /* Choices still to be followed, breadth first: each a list of continuations for the branching points in the
  * order in which they are met. It starts with the empty list. */

@@ -2,8 +2,8 @@
 #ifndef RF_STUDY_CHECKPOINTS_H
 #define RF_STUDY_CHECKPOINTS_H
 
-#include "reluflow/data.h"
-#include "reluflow/flow.h"
+#include "data/data.h"
+#include "flow/flow.h"
 
 typedef struct RfStudyCheckpoints {
   RfContext *context;

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "study/branches.h"
 #include "study/checkpoints.h"
 #include "study/study_internal.h"

@@ -1,6 +1,8 @@
 /* One walk through margin, geometry and theory. Nothing is computed here: results are collected, and what
  * depends on the samples alone is found once and lent to the parts of a multi-class set. */
 #include "study/study_internal.h"
+#include "net/net.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "layers/layers.h"
 #include "study/study_internal.h"
 
 void rf_study_layered_free(RfStudyLayered *study) {

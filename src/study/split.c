@@ -1,6 +1,7 @@
 /* The binary questions of a dataset: itself for two classes, otherwise each class against the rest. The
  * samples are those of the whole, never copied. */
 #include "study/study_internal.h"
+#include "core/core.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { WHY_SIZE = 256 };
 

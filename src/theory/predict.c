@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* Two-layer limits of all theorems here: at most two groups, group g is scale[g] * direction[g] with sign[g].
  */

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Case {
   RfContext *context;

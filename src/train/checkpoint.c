@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "train_internal.h"
+#include "layers/layers.h"
 #include "core/core.h"
 
 typedef struct CheckpointHead {

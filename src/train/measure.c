@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "net/net.h"
 #include "core/core.h"
 #include "train_internal.h"
 

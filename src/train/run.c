@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "train_internal.h"
+#include "layers/layers.h"
+#include "core/core.h"
 
 RfTrainSettings rf_train_settings_default(void) {
   return (RfTrainSettings){.optimizer = RF_TRAIN_GD,

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "reluflow/reluflow.h"
+#include "la/la.h"
+#include "core/core.h"
 
 enum { RANDOM_SAMPLES = 12, RANDOM_INPUTS = 4, RANDOM_NEURONS = 6 };
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/data.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "data/data.h"
+#include "flow/flow.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "rf_test.h"
 
 static RfContext context;

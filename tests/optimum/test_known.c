@@ -1,6 +1,6 @@
 /* Networks known before the search: used, never trusted, and always there on data that some network fits. */
 #include "rf_test.h"
-#include "reluflow/data.h"
+#include "data/data.h"
 #include "reluflow/optimum.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The global max margin against reference results, planted answers, a second method and degenerate input. */
 #include "rf_test.h"
 #include "reluflow/optimum.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <jansson.h>
 

@@ -14,9 +14,15 @@
 #include <cmocka.h>
 
 #include "reluflow/reluflow.h"
-
-/* As the command line does: only our own loops are parallel. */
-__attribute__((constructor)) static void rf_test_serial_blas(void) { rf_la_serial_blas(); }
+#include "core/core.h"
+#include "la/la.h"
+#include "data/data.h"
+#include "margin/margin.h"
+#include "geometry/geometry.h"
+#include "net/net.h"
+#include "layers/layers.h"
+#include "theory/theory.h"
+#include "flow/flow.h"
 
 /* iterations * RF_TEST_MULT (environment, default 1; may be a fraction), at least 1. */
 static inline rf_index rf_test_iterations(rf_index iterations) {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 void rf_align_neuron_free(RfAlignNeuron *neuron) {
   if (!neuron) return;

@@ -2,7 +2,7 @@
 #ifndef RELUFLOW_ALIGN_INTERNAL_H
 #define RELUFLOW_ALIGN_INTERNAL_H
 
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 
 /* ---- align_options.c -------------------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
 #include "flow/flow_internal.h"
 #include "core/core.h"
-#include "reluflow/margin.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <stdio.h>

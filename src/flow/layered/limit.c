@@ -8,8 +8,8 @@
 #include "flow/layered/flow.h"
 #include "flow/layered/polish.h"
 #include "reluflow/certify.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 
 enum { WHY_SIZE = 160 };
 
