@@ -84,6 +84,8 @@ typedef struct CliRun {
   const char **arguments;
   int n_arguments;
   bool *given;                  /* see cli_given */
+  char **rest;                  /* words that belong to another command: see CliCommand.foreign */
+  int n_rest;
   const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
   RfStatus status;              /* set by cli_finish */
@@ -113,11 +115,16 @@ struct CliCommand {
   const char *examples; /* lines "command # what it does", or NULL */
   const char *fields;   /* name of its table of fields; NULL = name */
   bool owns_output;     /* -o names the product itself: the frame does not write it */
+  /* Not NULL: how many words at words[at] are not this command's own; they are collected in run->rest. */
+  int (*foreign)(int count, char **words, int at);
   int (*run)(CliRun *run);
 };
 
-extern const CliCommand cli_rerun, cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect,
-    cli_maxmargin, cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
+extern const CliCommand cli_rerun;
+extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
+    cli_sweep_show;
+extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
+    cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
 
 /* All commands, in the order of the help page. */
 const CliCommand *const *cli_commands(int *count);

@@ -273,7 +273,10 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
   bool only_arguments = false;
   for (int at = 0; at < count && status == RF_OK;) {
     const char *word = words[at];
-    if (only_arguments || word[0] != '-' || word[1] == '\0') {
+    int foreign = run->command->foreign ? run->command->foreign(count, words, at) : 0;
+    if (foreign > 0) {
+      while (foreign-- > 0) run->rest[run->n_rest++] = words[at++];
+    } else if (only_arguments || word[0] != '-' || word[1] == '\0') {
       run->arguments[run->n_arguments++] = word;
       at++;
     } else if (strcmp(word, "--") == 0) {

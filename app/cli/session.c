@@ -19,7 +19,8 @@ RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **word
   run->settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
   run->arguments = RF_NEW(const char *, count + 1);
   run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
-  if (!run->settings || !run->arguments || !run->given)
+  run->rest = RF_NEW(char *, count + 1);
+  if (!run->settings || !run->arguments || !run->given || !run->rest)
     return rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
   RfStatus status = cli_parse(run, count, words);
   cli_data_folder(run, run->data_dir, "mnist");
@@ -34,6 +35,7 @@ void cli_close(CliRun *run) {
   rf_free(run->settings);
   rf_free(run->arguments);
   rf_free(run->given);
+  rf_free(run->rest);
 }
 
 /* ---- outcomes -------------------------------------------------------------------------------- */

@@ -62,6 +62,11 @@ static const struct {
     {"explain", "explain gen:DS-MC3 --width 3"},
     {"explain", "explain gen:DS-MC3 --width 3 --leak 0.5"},
     {"verify", "verify VSS-07 VSS-11 --quick"},
+    {"sweep", "sweep flow gen:xor --width 4,5 --store $TMP/sweep.db"},
+    {"sweep", "sweep flow gen:xor --width 4,5 --dry-run"},
+    {"sweep", "sweep status $TMP/sweep.db"},
+    {"sweep show", "sweep show $TMP/sweep.db 1"},
+    {"sweep export", "sweep export $TMP/sweep.db --csv $TMP/sweep.csv --npz $TMP/sweep.npz"},
 };
 
 /* Fields that these runs need not show. */
@@ -183,8 +188,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"x.csv",     "pair.json",    "best.json", "ridge.json",
-                                      "ridge.csv", "conflict.csv", "kinks.json"};
+  static const char *const names[] = {"x.csv",        "pair.json",  "best.json", "ridge.json", "ridge.csv",
+                                      "conflict.csv", "kinks.json", "sweep.db",  "sweep.csv",  "sweep.npz"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char file[64];
     snprintf(file, sizeof file, "%s/%s", folder, names[i]);
