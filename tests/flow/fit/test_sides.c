@@ -76,5 +76,5 @@ static void first_way(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(three_ways), cmocka_unit_test(first_way)};
-  return cmocka_run_group_tests_name("flow/branches", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/fit/sides", tests, NULL, NULL);
 }

@@ -52,5 +52,5 @@ static void conflicting_labels_and_zero_samples(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(conflicting_labels_and_zero_samples)};
-  return cmocka_run_group_tests_name("flow/fit", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/fit/fit", tests, NULL, NULL);
 }

@@ -145,5 +145,5 @@ int main(void) {
       cmocka_unit_test(deep_linear_net_finds_the_linear_separator),
       cmocka_unit_test(never_separated),
   };
-  return cmocka_run_group_tests_name("flow/layered", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/layered/layered", tests, NULL, NULL);
 }

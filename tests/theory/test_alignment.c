@@ -328,5 +328,5 @@ int main(void) {
       cmocka_unit_test_setup(mmv_04, setup),       cmocka_unit_test_setup(mmv_09, setup),
       cmocka_unit_test_setup(wp_20, setup),
   };
-  return cmocka_run_group_tests_name("theory/claims_mmv", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("theory/alignment", tests, NULL, NULL);
 }

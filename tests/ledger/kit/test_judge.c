@@ -189,5 +189,5 @@ int main(void) {
       cmocka_unit_test(judges_pass_and_fail), cmocka_unit_test(less_than_declared),
       cmocka_unit_test(seeds_are_hashed),     cmocka_unit_test(data_follow_the_seed),
       cmocka_unit_test(binomial_tails),       cmocka_unit_test(names_and_patterns)};
-  return cmocka_run_group_tests_name("claims/judge", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("ledger/kit/judge", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Large networks take steps with crossings inside (src/flow/local.c); a run that is watched locates every
+/* Large networks take steps with crossings inside (src/flow/fit/local.c); a run that is watched locates every
  * event and restarts there. Both must see the same events at the same times, and the same limit. */
 #include "rf_test.h"
 

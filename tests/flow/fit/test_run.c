@@ -259,5 +259,5 @@ int main(void) {
       cmocka_unit_test(refusals),
       cmocka_unit_test(ends_without_a_limit),
   };
-  return cmocka_run_group_tests_name("flow/run", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/fit/run", tests, NULL, NULL);
 }

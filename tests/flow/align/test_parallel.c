@@ -48,5 +48,5 @@ static void symmetric_data_do_not_branch(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(symmetric_data_do_not_branch)};
-  return cmocka_run_group_tests_name("flow/parallel", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("flow/align/parallel", tests, NULL, NULL);
 }

@@ -296,5 +296,5 @@ int main(void) {
       cmocka_unit_test_setup(mixed_support, setup),
       cmocka_unit_test_setup(leak_at_its_ends, setup),
   };
-  return cmocka_run_group_tests_name("theory/claims_llwa", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("theory/principal", tests, NULL, NULL);
 }
