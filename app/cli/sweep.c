@@ -396,7 +396,7 @@ static RfStatus repeat_cell(CliRun *run, const Opened *opened, rf_index cell, ch
   if (cli_given(&inner, "--time")) inner.context.deadline = rf_clock_seconds() + inner.common.time;
   if (!status) status = rf_json_new(&inner.context, &inner.json, opened->command.table);
   if (!status) inner.command->run(&inner);
-  if (!status) status = inner.failed ? inner.status : rf_json_finish(&inner.context, &json, inner.json);
+  if (!status) status = inner.failed ? inner.status : cli_finish_json(&inner, &json);
   if (status) rf_fail(context, status, "%s", inner.context.error);
   if (!status) status = sweep_digest(context, digest, rf_text_string(&json), json.length);
   if (!status) {

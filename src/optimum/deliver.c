@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- networks ------------------------------------------------------------------------------------------ */
+/* ---- networks --------------------------------------------------------------------------------- */
 
 typedef struct Draft { /* a network in the caller's coordinates */
   rf_index count;
@@ -195,8 +195,7 @@ static RfStatus take_network(RfSolve *s, Draft *best, const double *X) {
   return RF_OK;
 }
 
-/* ---- multipliers ----------------------------------------------------------------------------------------
- */
+/* ---- multipliers ------------------------------------------------------------------------------ */
 
 /* lambda / M(lambda), with the sum that they then have. */
 static void take_multipliers(RfOptimum *o, const double *lambda, double norm) {
@@ -246,8 +245,7 @@ static RfStatus try_exactly(RfSolve *s, double objective, const double *X, const
   return status < 0 ? status : RF_OK;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------- */
 
 static RfStatus best_network(RfSolve *s, Draft *best, double *lambda, const double *X, const double *y) {
   const RfOptimum *o = s->result;

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* ---- networks ------------------------------------------------------------------------------------------ */
+/* ---- networks --------------------------------------------------------------------------------- */
 
 typedef struct Net {
   const double *U, *sign;
@@ -83,7 +83,7 @@ double rf_enclose_objective(const double *U, const double *sign, rf_index K, con
   return nextafter(size / margin, INFINITY); /* a correctly rounded quotient is at most half an ulp low */
 }
 
-/* ---- multipliers --------------------------------------------------------------------------------------- */
+/* ---- multipliers ------------------------------------------------------------------------------ */
 
 /* |Q u| <= 1 + eta for unit u: the largest eigenvalue of Q Q^T is at most 1 + |Q Q^T - I|_F. */
 static double basis_excess(const RfReduced *p) {

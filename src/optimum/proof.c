@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- parts of all files
- * ------------------------------------------------------------------------------------ */
+/* ---- parts of all files ----------------------------------------------------------------------- */
 
 typedef struct Claim {
   RfContext *context;
@@ -58,8 +57,7 @@ static RfStatus finish(Claim *c, RfStatus status, const char *path) {
   return status;
 }
 
-/* ---- optimum
- * ------------------------------------------------------------------------------------------------- */
+/* ---- optimum ---------------------------------------------------------------------------------- */
 
 static void network(Claim *c, const RfOptimum *o) {
   RfProofText *text = &c->text;
@@ -110,8 +108,7 @@ static RfStatus prove_optimum(Claim *c, RfProof *proof, const RfOptimum *o, cons
   return status;
 }
 
-/* ---- infeasible
- * ------------------------------------------------------------------------------------------------ */
+/* ---- infeasible ------------------------------------------------------------------------------- */
 
 /* Weights as text, one per sample; NULL = 0. */
 typedef struct Weights {
@@ -246,8 +243,7 @@ RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path, 
   return status;
 }
 
-/* ---- linear
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- linear ----------------------------------------------------------------------------------- */
 
 static RfStatus write_separable(Claim *c, RfProof *proof, const RfLinearMargin *m) {
   double plus = 1, rho = rf_enclose_length(m->w, c->d), norm;

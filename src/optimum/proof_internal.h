@@ -10,8 +10,7 @@
 #include "optimum/optimum_internal.h"
 #include "optimum/wide.h"
 
-/* ---- text -----------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------- */
 
 typedef struct RfProofText {
   void *file; /* FILE *, written when the buffer is full; NULL: only counted */
@@ -28,8 +27,7 @@ void rf_proof_word(RfProofText *text, const char *word);
 void rf_proof_integer(RfProofText *text, rf_index value);
 void rf_proof_number(RfProofText *text, double value); /* as %a prints it, in every locale */
 
-/* ---- the tree -------------------------------------------------------------------------------------------
- */
+/* ---- the tree --------------------------------------------------------------------------------- */
 
 /* A node. Entries 0..own-1 are own samples, the rest opposite ones, as in search.c. */
 typedef struct RfProofNode {
@@ -87,8 +85,7 @@ typedef struct RfProofTree {
   RfStatus status;
 } RfProofTree;
 
-/* ---- statements (proof_lines.c) ---------------------------------------------------------------------------
- */
+/* ---- statements (proof_lines.c) --------------------------------------------------------------- */
 
 /* gamma and e of free own samples, gamma of opposite ones and multipliers of sides as the box has them,
  * rounded to `bits`: writes a closing line e when it holds (true). */

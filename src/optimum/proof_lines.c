@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* ---- stacks ----------------------------------------------------------------------------------------------
- */
+/* ---- stacks ----------------------------------------------------------------------------------- */
 
 /* Makes room for `more` entries; false without memory. */
 static bool reserve(RfProofTree *tree, void **list, rf_index used, rf_index *room, rf_index more,
@@ -34,8 +33,7 @@ void rf_line_back(RfProofTree *tree, RfProofMark mark) {
   tree->n_refs = mark.refs, tree->n_wides = mark.wides, tree->caps = mark.caps;
 }
 
-/* ---- exact sums -------------------------------------------------------------------------------------------
- */
+/* ---- exact sums ------------------------------------------------------------------------------- */
 
 static double round_bits(double x, int bits) {
   int exponent;
@@ -78,8 +76,7 @@ static double sum_rho(const RfProofTree *tree, const Sum *sum) {
   return error > 0 ? rf_add_up(root, error) : root;
 }
 
-/* ---- rule E
- * ------------------------------------------------------------------------------------------------ */
+/* ---- rule E ----------------------------------------------------------------------------------- */
 
 static RfWide small_slope(const RfProofTree *tree, rf_index i) {
   return (RfWide)tree->leak * (RfWide)tree->lambda[i];
@@ -128,8 +125,7 @@ static rf_index add_sides(RfProofTree *tree, const RfProofNode *node, Sum *sum, 
   return count;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- writing ---------------------------------------------------------------------------------- */
 
 static void write_index(RfProofTree *tree, rf_index i, const char *before) {
   rf_proof_word(tree->text, before);
@@ -212,8 +208,7 @@ void rf_line_split(RfProofTree *tree, rf_index i) {
   rf_proof_word(tree->text, "\n");
 }
 
-/* ---- closing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- closing ---------------------------------------------------------------------------------- */
 
 static void write_close(RfProofTree *tree, const RfProofNode *node, double rho, const double *gamma,
                         const double *e, rf_index first, rf_index terms) {
@@ -249,8 +244,7 @@ bool rf_line_close(RfProofTree *tree, const RfProofNode *node, int bits) {
   return holds;
 }
 
-/* ---- caps and bounds
- * ------------------------------------------------------------------------------------------ */
+/* ---- caps and bounds -------------------------------------------------------------------------- */
 
 enum { cap_bits = 36, mu_bits = 12, side_bits = 30 }; /* a product of the first two is exact */
 
@@ -324,8 +318,7 @@ int rf_line_bound_by_sides(RfProofTree *tree, const RfProofNode *node, rf_index 
   return (int)tree->n_records++;
 }
 
-/* ---- the root
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the root --------------------------------------------------------------------------------- */
 
 void rf_line_root(RfProofTree *tree, RfProofNode *node, rf_index i) {
   double bound;

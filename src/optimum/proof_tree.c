@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* ---- set-up ----------------------------------------------------------------------------------------------
- */
+/* ---- set-up ----------------------------------------------------------------------------------- */
 
 static void tree_free(RfProofTree *t) {
   rf_free(t->at), rf_free(t->power), rf_free(t->V), rf_free(t->lambda), rf_free(t->length),
@@ -69,8 +68,7 @@ static RfStatus tree_new(RfProofTree *t, const double *X, const double *y, const
   return tree_levels(t);
 }
 
-/* ---- the state of a node
- * ----------------------------------------------------------------------------------- */
+/* ---- the state of a node ---------------------------------------------------------------------- */
 
 static void set_side(RfProofTree *t, RfProofNode *v, rf_index i, int side) {
   double slope = side > 0 ? t->lambda[i] : t->leak * t->lambda[i];
@@ -146,8 +144,7 @@ static bool shrink(RfProofTree *t, RfProofNode *v, double constant, double *size
   return false;
 }
 
-/* ---- ranges
- * ------------------------------------------------------------------------------------------------- */
+/* ---- ranges ----------------------------------------------------------------------------------- */
 
 static void take_bound(RfProofTree *t, RfProofNode *v, rf_index i, int toward, int record, double bound) {
   if (record < 0) return;
@@ -237,8 +234,7 @@ static bool narrow_by_cone(RfProofTree *t, RfProofNode *v) {
   return after < 0.9 * before;
 }
 
-/* ---- the tree
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the tree --------------------------------------------------------------------------------- */
 
 static rf_index choose(const RfProofTree *t, const RfProofNode *v, double size) {
   rf_index at = -1;
