@@ -34,6 +34,7 @@ RfStatus rf_claim_digits(RfClaimRun *run, RfDataset *data, bool *found, int a, i
   rf_format(classes, sizeof classes, "%d,%d", a, b);
   source.path = images, source.labels_path = labels, source.classes = classes;
   source.divide = 255, source.center = center;
-  if (limit > 0) source.shuffle = true, source.shuffle_seed = run->settings->first_seed, source.limit = limit;
+  if (limit > 0)
+    source.shuffle = true, source.shuffle_seed = rf_claim_seed(run, "samples", 0), source.limit = limit;
   return rf_data_load(run->context, data, &source);
 }

@@ -6,6 +6,8 @@
 
 #include "llwa/llwa.h"
 #include "core/core.h"
+
+#include "kit/data.h"
 #include "la/la.h"
 #include "margin/margin.h"
 #include "theory/theory.h"
@@ -49,7 +51,7 @@ static RfStatus inspect(RfClaimRun *run, Inspected *all, double leak) {
 
 static RfStatus inspect_named(RfClaimRun *run, Inspected *all, const char *spec, double leak) {
   memset(all, 0, sizeof *all);
-  RfStatus status = rf_data_generate(run->context, &all->data, spec);
+  RfStatus status = rf_claim_generate(run, &all->data, spec);
   return status ? status : inspect(run, all, leak);
 }
 
@@ -201,7 +203,7 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
     char spec[80];
     rf_index n = 3 + rf_random_below(&random, 8), d = 2 + rf_random_below(&random, 3);
     rf_format(spec, sizeof spec, "DS-SEP(%d,%d,%d)", (int)n, (int)d, (int)draw);
-    status = rf_data_generate(run->context, &all.data, spec);
+    status = rf_claim_generate(run, &all.data, spec);
     double stretch = pow(10, 2 * rf_random_uniform(&random));
     for (rf_index i = 0; i < n && status >= 0; i++)
       all.data.X[i * d] = all.data.y[i] * (0.2 + fabs(all.data.X[i * d])) * stretch;
@@ -212,7 +214,7 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
     Inspected all = {0};
     char spec[80];
     rf_format(spec, sizeof spec, "DS-HINT(%d,1,0.1)", H);
-    status = rf_data_generate(run->context, &all.data, spec);
+    status = rf_claim_generate(run, &all.data, spec);
     if (status >= 0) status = judge_vertices(run, &all, leaks[H % 5], counts);
     inspected_free(&all);
   }

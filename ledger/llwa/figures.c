@@ -246,7 +246,7 @@ static RfStatus trained(RfClaimRun *run, RfNet *out, double *min_q, const RfLlwa
   RfTrainResult result = {0};
   settings.mean = true, settings.rate = 0.05, settings.max_steps = steps, settings.record_every = steps;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_HE, 20, set->d, set->leak, run->settings->first_seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_HE, 20, set->d, set->leak, rf_claim_seed(run, "start", 0), 1);
   if (!status) status = rf_train_from_net(run->context, &net, &start);
   if (!status) rf_la_scale(net.theta, 1e-3, net.n_parameters);
   if (!status) status = rf_train_run(run->context, &result, &net, &samples, &settings);

@@ -188,7 +188,7 @@ static RfStatus judge_monotone(RfClaimRun *run, rf_index draw, double *back, dou
   kink_start(&start, &random, &set);
   status = rf_llwa_walk(run, NULL, NULL, &set, &start, RF_UNTIL_TIME, 50, 40, see_inputs, &monotone);
   rf_claim_at_most(run, "step of <w_k,x_i>/|w_k| against the sign of a_k y_i", monotone.back, 0, 1e-9);
-  rf_claim_at_least(run, "moments", (double)monotone.count, 100, 0);
+  rf_claim_states(run, monotone.count, 100);
   *back = fmax(*back, monotone.back);
   if (!status) status = rf_llwa_at(run, &end, &set, &start, 0, 50);
   for (int side = 0; side < 2 && !status;

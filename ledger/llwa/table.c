@@ -139,7 +139,7 @@ RfStatus rf_llwa_40(RfClaimRun *run) {
       RfDataset data = {0};
       RfTrainResult result = {0};
       RfStatus status = one_entry(run, &entry, &data, &result, 10 * (r + 1), 10000,
-                                  run->settings->first_seed + (uint64_t)k);
+                                  rf_claim_seed(run, "entry", (uint64_t)(100 * r + k)));
       rf_train_result_free(&result);
       rf_dataset_free(&data);
       if (status) return status;
@@ -256,8 +256,8 @@ RfStatus rf_llwa_41(RfClaimRun *run) {
       Entry entry = {0};
       RfDataset data = {0};
       RfTrainResult result = {0};
-      status =
-          one_entry(run, &entry, &data, &result, 10 * (r + 1), 0, run->settings->first_seed + (uint64_t)k);
+      status = one_entry(run, &entry, &data, &result, 10 * (r + 1), 0,
+                         rf_claim_seed(run, "entry", (uint64_t)(100 * r + k)));
       if (!status) {
         rf_claim_at_most(run, "angle between separator and net, degrees", entry.degrees, 0, 20);
         largest = fmax(largest, entry.degrees), sum += entry.degrees;

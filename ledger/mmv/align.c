@@ -35,7 +35,7 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   RfDataset data = {0};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status)
-    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed + run->settings->first_seed, 1);
+    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, rf_claim_seed(run, "start", seed), 1);
   if (!status) status = rf_claim_setting_from(run, &at->setting, spec, 1, &net);
   RfLoss loss = seed % 2 ? RF_LOSS_LOGISTIC2 : RF_LOSS_EXP;
   if (!status) status = rf_mmv_bounds(run->context, &at->bounds, &at->pairs, &at->setting.data, loss);
@@ -143,7 +143,8 @@ RfStatus rf_mmv_10(RfClaimRun *run) {
                        (double)replay(&at, k, sides, judge_crossing, &tally), (double)at.setting.data.n, 0);
     aligned_free(&at);
   }
-  rf_claim_at_least(run, "crossings looked at", (double)tally.count, 100, 0);
+  rf_claim_require(run, "crossings", 100);
+  rf_claim_made(run, "crossings", tally.count);
   rf_claim_note(run, "%lld crossings; least speed %.2f times sep^{3/2} X_min/2", (long long)tally.count,
                 tally.least);
   return status;
@@ -330,7 +331,8 @@ RfStatus rf_mmv_15(RfClaimRun *run) {
     }
     if (!status) status = judge_still(run, (uint64_t)seed, &seen);
   }
-  rf_claim_at_least(run, "states of dead neurons", (double)seen, 100, 0);
+  rf_claim_require(run, "states of dead neurons", 100);
+  rf_claim_made(run, "states of dead neurons", seen);
   rf_claim_note(
       run,
       "%lld changes of pattern up to smoothed margin 50, none from inside a cone; %lld states of dead "

@@ -139,7 +139,7 @@ static RfStatus train(RfClaimRun *run, Series *s, Weights *at, const Set *set, r
   settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true, settings.precision = RF_FLOAT;
   settings.max_steps = every, settings.record_every = updates;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, pixels, 0, run->settings->first_seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, pixels, 0, rf_claim_seed(run, "start", 0), 1);
   if (status) return status;
   rf_la_scale(start.W, 1e-6, m * pixels), rf_la_scale(start.a, 1e-6, m);
   memcpy(at->W, start.W, sizeof at->W), memcpy(at->a, start.a, sizeof at->a);
@@ -361,10 +361,10 @@ static void judge_misprints(RfClaimRun *run, const Pair *pair) {
   const double *plus = pair->set.sums[0], *minus = pair->set.sums[1];
   double cosine = rf_la_dot(plus, minus, pixels) / (pair->set.sum_norm[0] * pair->set.sum_norm[1]);
   double drop = first_below(&pair->series, pair->series.loss, 0.9 * pair->series.loss[0]);
-  rf_claim_misprint(run, "MP-MMV-15", "1 + cos(x+,x-) after centring", NAN, 0, 1 + cosine, true);
+  rf_claim_misprint(run, "MP-MMV-15", "1 + cos(x+,x-) after centring", 0.1, 0, 1 + cosine, 1 + cosine <= 0.1);
   rf_claim_misprint(run, "MP-MMV-16",
                     "update at which the loss is below 0.9 of its start, summed or mean loss",
-                    2 * drop / (double)pair->set.n, drop, drop, false);
+                    2 * drop / (double)pair->set.n, drop, drop, 2 * drop / (double)pair->set.n >= drop / 1.5);
 }
 
 RfStatus rf_mmv_30(RfClaimRun *run) {

@@ -259,7 +259,8 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
     setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-20;
     if (!status) status = rf_claim_flow(run, &result, &setting);
     if (!status) rf_flow_result_free(&result);
-    if (!status) rf_claim_at_least(run, "states with all q >= 0", (double)linear.states, 100, 0);
+    rf_claim_require(run, "states with all q >= 0", 100);
+    rf_claim_made(run, "states with all q >= 0", linear.states);
     tightest = fmax(tightest, linear.tightest), states += linear.states;
     rf_linear_margin_free(&margin);
     rf_claim_setting_free(&setting);

@@ -44,7 +44,7 @@ static void look(Phases *p, const double *g, const double *theta, rf_index d, do
 static RfStatus start_net(RfClaimRun *run, RfLayeredNet *net, rf_index d, bool first_only) {
   RfNet start;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, run->settings->first_seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, rf_claim_seed(run, "start", 0), 1);
   if (status) return status;
   status = rf_train_from_net(run->context, net, &start);
   rf_net_free(&start);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "kit/data.h"
 #include "mmv/mmv.h"
 #include "flow/flow.h"
 #include "la/la.h"
@@ -183,7 +184,7 @@ static RfStatus figure_4(RfClaimRun *run, const Frame *f, double width) {
   RfDataset data = {0};
   RfAlignNeuron neuron = {0};
   double v[6];
-  RfStatus status = rf_data_generate(run->context, &data, "DS-OS(4,4,5,0.1,1)");
+  RfStatus status = rf_claim_generate(run, &data, "DS-OS(4,4,5,0.1,1)");
   if (status) return status;
   RfRandom random = rf_claim_random(run, 0);
   do { /* inside S-, away from its middle */

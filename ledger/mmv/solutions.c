@@ -167,7 +167,7 @@ static RfStatus judge_gradient(RfClaimRun *run, const RfDataset *data, double X_
   RfRandom random = rf_claim_random(run, seed);
   rf_index d = data->d;
   RfStatus status =
-      rf_net_init(run->context, &net, RF_INIT_MMV, m, d, 0, seed + run->settings->first_seed, 1);
+      rf_net_init(run->context, &net, RF_INIT_MMV, m, d, 0, rf_claim_seed(run, "start", seed), 1);
   if (status) return status;
   double scale = exp(0.7 * rf_random_gaussian(&random) - 1);
   rf_la_scale(net.W, scale, m * d), rf_la_scale(net.a, scale, m);

@@ -28,7 +28,7 @@ static RfStatus train_plane(RfClaimRun *run, Snapshots *s, const double *X, cons
   settings.rate = 2e-3, settings.record_every = every;
   rf_index done = 0, room = n_records ? *n_records : 0, count = 0;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, run->settings->first_seed + seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, rf_claim_seed(run, "start", seed), 1);
   if (status) return status;
   status = rf_train_from_net(run->context, &net, &start);
   rf_net_free(&start);

@@ -118,7 +118,8 @@ RfStatus rf_pl_05(RfClaimRun *run) {
     checked += watch.checked, sliding += (rf_index)watch.worst;
     rf_claim_setting_free(&setting);
   }
-  rf_claim_at_least(run, "fields of sliding neurons looked at", (double)sliding, 50, 0);
+  rf_claim_require(run, "fields of sliding neurons", 50);
+  rf_claim_made(run, "fields of sliding neurons", sliding);
   rf_claim_note(run, "%lld fields, %lld of neurons that slide", (long long)checked, (long long)sliding);
   return status;
 }
@@ -157,7 +158,7 @@ static RfStatus fastest(RfClaimRun *run, double *rate) {
   settings.with_alignment = settings.check_direction = false;
   RfStatus status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {.X = &x, .y = &y, .n = 1, .d = 1, .start = &start};
-  if (!status) status = rf_flow_run(run->context, &result, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, &result, &problem, &settings);
   if (status >= 0) {
     double a2 = exp(2 * result.log_norm_end) * result.net_end.a[0] * result.net_end.a[0];
     *rate = log(9 / a2) / 0.1;
@@ -484,8 +485,12 @@ RfStatus rf_pl_11(RfClaimRun *run) {
       watch_init(&watch, run, &setting, watch_split);
       setting.flow.observe_inside = 2;
       status = follow(&watch, &setting);
-      rf_claim_at_least(run, "states after T", (double)watch.moments, 100, 0);
-      if (k == 2) rf_claim_at_least(run, "states of dead neurons", (double)watch.checked, 100, 0);
+      rf_claim_require(run, "states after T", 100);
+      rf_claim_made(run, "states after T", watch.moments);
+      if (k == 2) {
+        rf_claim_require(run, "states of dead neurons", 100);
+        rf_claim_made(run, "states of dead neurons", watch.checked);
+      }
       moments += watch.moments;
       rf_claim_setting_free(&setting);
     }

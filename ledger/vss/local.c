@@ -84,7 +84,7 @@ static RfStatus smooth_limit(RfClaimRun *run, Limit *l, RfRandom *random, int ki
     for (int k = 0; k < 4; k++) W[k] += 0.05 * rf_random_gaussian(random);
   }
   RfNet net = {.m = m, .d = l->d, .W = W, .a = a};
-  RfStatus status = rf_claim_limit(run->context, &l->flow, &net, l->X, l->y, l->n, RF_LOSS_EXP);
+  RfStatus status = rf_claim_limit(run, &l->flow, &net, l->X, l->y, l->n, RF_LOSS_EXP);
   *found = !status && l->flow.limit.outcome == RF_FLOW_CONVERGED && nearest_kink(l) > 1e-4;
   if (!status && !*found) rf_flow_result_free(&l->flow);
   return status > 0 ? RF_OK : status; /* undecided or branched: another start */

@@ -6,6 +6,7 @@
 
 #include "kit/figure.h"
 #include "core/core.h"
+#include "kit/data.h"
 #include "la/la.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
@@ -296,7 +297,7 @@ RfStatus rf_wp_draw_numbers(RfClaimRun *run) {
     RfOptimum o;
     char line[200];
     double y = 62 + 74 * s;
-    status = rf_data_generate(run->context, &data, sets[s]);
+    status = rf_claim_generate(run, &data, sets[s]);
     if (status) break;
     status = rf_wp_optimum(run->context, &o, &data);
     if (!status) {
@@ -333,7 +334,7 @@ RfStatus rf_wp_28(RfClaimRun *run) {
       points[0] && points[1] ? RF_OK : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
   for (int s = 0; s < 2 && !status; s++) {
     double tip[2], body[2];
-    status = rf_data_generate(run->context, &data[s], sets[s]);
+    status = rf_claim_generate(run, &data[s], sets[s]);
     if (status) break;
     const double *X = data[s].X;
     for (rf_index k = 0; k < POINTS; k++) {

@@ -125,5 +125,5 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
 }
 
 int rf_wp_seed(const RfClaimRun *run, rf_index k) {
-  return (int)((run->settings->first_seed + (uint64_t)k) & 0x3fffffff);
+  return (int)(rf_claim_seed(run, "wp", (uint64_t)k) & 0x3fffffff);
 }

@@ -6,6 +6,7 @@
 
 #include "kit/figure.h"
 #include "core/core.h"
+#include "kit/data.h"
 #include "la/la.h"
 #include "reluflow/train.h"
 #include "wp/wp.h"
@@ -189,7 +190,7 @@ static RfStatus six_seeds(RfClaimRun *run, const char *spec, Judge judge, bool s
   RfDataset data;
   RfOptimum optimum = {0};
   Descent *descents = RF_NEW(Descent, PANELS);
-  RfStatus status = rf_data_generate(run->context, &data, spec);
+  RfStatus status = rf_claim_generate(run, &data, spec);
   if (status || !descents) {
     rf_free(descents);
     return status ? status : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");

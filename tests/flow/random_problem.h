@@ -1,6 +1,6 @@
 /* Random small flow problems of every kind, also ugly ones (duplicates with conflicting labels, mirrored
  * copies, zero rows, integer grids, collinear samples, zero neurons), and what must hold of a result,
- * recomputed outside the flow. Shared by the suite and bench/random_flow.c. */
+ * recomputed outside the flow. */
 #ifndef RF_RANDOM_PROBLEM_H
 #define RF_RANDOM_PROBLEM_H
 

@@ -19,8 +19,10 @@ if [ -z "${RF_FIGURES:-}" ]; then
   echo "verify: $((SECONDS - start)) s on two threads"
 fi
 jq -r '.claims[] | select(.verdict == "fail") | "\(.id) fails: \(.note)"' "$result"
+jq -r '.claims[] | select(.verdict == "incomplete") | "\(.id) is incomplete: \(.note)"' "$result"
 jq -r '"\(.passed) passed, \(.failed) failed, \(.skipped) skipped"' "$result"
 [ "$(jq .failed "$result")" -eq 0 ] || fail "claims fail"
+[ "$(jq .incomplete "$result")" -eq 0 ] || fail "claims are incomplete"
 skipped=$(jq -r '.claims[] | select(.verdict == "skipped") | select(.note | test("--heavy") | not) | .id' "$result")
 if [ $mnist = yes ] && [ -n "$skipped" ]; then fail "skipped although the data are there: $skipped"; fi
 
