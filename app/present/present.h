@@ -76,6 +76,7 @@ typedef enum RfFieldType {
   RF_FIELD_COUNT, /* an integer; a decimal string above 2^53 */
   RF_FIELD_NUMBER,
   RF_FIELD_STRING,
+  RF_FIELD_MAP,  /* an object with names of its own: flags, tolerances */
   RF_FIELD_SHAPE /* an object described by the table named in `shape` */
 } RfFieldType;
 
