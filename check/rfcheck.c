@@ -337,7 +337,8 @@ static void finish(void) {
  * On entry c.r = v; on return v.u <= c.beta = rho - sum mu_k b_k. */
 static void rule_norm(long from) {
   mpq_set(c.beta, c.rho);
-  for (const Term *term = c.terms + from; term < c.terms + c.n_terms; term++) {
+  for (long t = from; t < c.n_terms; t++) {
+    const Term *term = &c.terms[t];
     bool cap = term->kind == '@';
     require(term->kind != 'e' && sgn(term->a) >= 0, "a multiplier is one number >= 0");
     require(term->i < (cap ? c.n_caps : c.n), "no such sample, or no such cap on this path");
@@ -369,7 +370,8 @@ static void rule_envelope(Vec *g, int s, long to) {
   vec_zero(g);
   mpq_set_ui(c.constant, 0, 1);
   memset(c.named, 0, (size_t)c.n * sizeof *c.named);
-  for (const Term *term = c.terms; term < c.terms + to; term++) {
+  for (long t = 0; t < to; t++) {
+    const Term *term = &c.terms[t];
     require(term->kind != '@' && term->i < c.n, "no such sample");
     require(sgn(c.lambda[term->i]) > 0 && !c.named[term->i], "named twice, or without weight");
     c.named[term->i] = true;

@@ -18,7 +18,7 @@ static const RfField certify[] = {
     RF_INTEGER_ROW("kkt.kinks[].sample", "which sample"),
     RF_NUMBER_ROW("kkt.kinks[].value", "", "the slope in [leak, 1] that the projection chose there"),
     RF_NUMBER_ROW("kkt.kinks[].distance", "", "w.x / (|w||x|)"),
-    RF_OBJECT_ROW("tolerances", "what counted as nothing; all but the gap move with --tol X"),
+    RF_OBJECT_ROW("tolerances", "what counted as nothing: --tol X and what follows from it"),
     RF_NUMBER_ROW("tolerances.kkt", "", "X: stationarity and complementarity of a KKT point"),
     RF_NUMBER_ROW("tolerances.kink", "", "|w.x| at most this times |w||x| is a kink"),
     RF_NUMBER_ROW("tolerances.tight", "", "y f(x) at most 1 plus this is tight"),
