@@ -222,20 +222,17 @@ static void reference_cases(void) {
       "orthsep_d20",      "orthsep_d3_leaky", "symmetric_d2", "symmetric_d3_unbal", "vardi32_leaky",
       "vardi32_logistic", "vardi_local",      "xor_d2"};
   enum { COUNT = sizeof names / sizeof *names };
-  const char *folder = getenv("RF_SHARED"), *outcome;
+  const char *outcome;
   double times[COUNT];
   int count = 0, worst = 0;
   for (int k = 0; k < COUNT; k++) {
-    double seconds = golden_time(folder ? folder : "../shared", names[k], &outcome);
+    double seconds = golden_time(names[k], &outcome);
     if (seconds < 0) continue;
     if (count == 0 || seconds > times[worst]) worst = count;
     times[count++] = seconds;
     printf("%s%-20s %8.2f ms %s", k % 3 ? "   " : "\n", names[k], 1e3 * seconds, outcome);
   }
-  if (count == 0) {
-    puts("reference cases: not found (RF_SHARED)");
-    return;
-  }
+  if (count == 0) return;
   double top = times[worst];
   qsort(times, (size_t)count, sizeof *times, by_size);
   printf("\nreference cases with second run: median %.2f ms, worst %.2f ms\n", 1e3 * times[count / 2],
@@ -295,7 +292,6 @@ static int hot_loop(rf_index n, rf_index d, rf_index m) {
 int main(void) {
   const char *text = getenv("RF_BENCH_BUDGET");
   double budget = text ? atof(text) : 12;
-  rf_la_serial_blas();
   int status = against_peers(50, 5, 20, 1e-2, budget / 3);
   status |= against_peers(500, 20, 100, 1e-2, budget);
   status |= all_scaling();

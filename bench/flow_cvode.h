@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "net/net.h"
 #include "reluflow/reluflow.h"
 
 typedef struct PlainFlow {

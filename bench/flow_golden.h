@@ -1,4 +1,4 @@
-/* Times of the reference flows ../shared/golden/flow/NAME.json. */
+/* Times of the reference flows tests/golden/flow/NAME.json. */
 #ifndef RF_BENCH_FLOW_GOLDEN_H
 #define RF_BENCH_FLOW_GOLDEN_H
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reluflow/reluflow.h"
+#include "core/core.h"
 
 static inline double *golden_numbers(json_t *array, rf_index *rows, rf_index *cols) {
   bool nested = json_is_array(json_array_get(array, 0));
@@ -23,7 +24,7 @@ static inline double *golden_numbers(json_t *array, rf_index *rows, rf_index *co
 }
 
 /* Best of three runs in seconds; negative when the file cannot be read or the flow fails. */
-static inline double golden_time(const char *folder, const char *name, const char **outcome) {
+static inline double golden_time(const char *name, const char **outcome) {
   char path[1024];
   RfContext context;
   RfNet net = {0};
@@ -32,7 +33,7 @@ static inline double golden_time(const char *folder, const char *name, const cha
   rf_index rows, cols;
   rf_context_init(&context);
   *outcome = "";
-  snprintf(path, sizeof path, "%s/golden/flow/%s.json", folder, name);
+  snprintf(path, sizeof path, "%s/tests/golden/flow/%s.json", RF_SOURCE_DIR, name);
   json_t *root = json_load_file(path, 0, NULL), *input = json_object_get(root, "input");
   if (!input) return -1;
   double *X = golden_numbers(json_object_get(input, "X"), &problem.n, &problem.d);

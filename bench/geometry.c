@@ -1,6 +1,7 @@
 /* Arrangements, counts, extremal directions, pairwise facts: rates and scaling in n and d. Repeats until a
  * tenth of a second has passed. */
 #include "reluflow/reluflow.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,6 @@ static void pairs(RfContext *context, rf_index n, rf_index d) {
 int main(void) {
   RfContext context;
   rf_context_init(&context);
-  rf_la_serial_blas();
   static const rf_index sizes[][2] = {{30, 3}, {100, 3}, {300, 3}, {20, 4}, {40, 4},  {80, 4},  {20, 5},
                                       {30, 5}, {40, 5},  {20, 8},  {12, 8}, {14, 14}, {1000, 2}};
   puts("arrangements: n, d, method, open sectors, time, rate");

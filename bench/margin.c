@@ -2,6 +2,8 @@
  * a raw file (int64 n, int64 d, n*d doubles, n labels) and prints `seconds margin`, for the comparison with
  * the peers. */
 #include "reluflow/reluflow.h"
+#include "la/la.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,15 +58,16 @@ static void scaling(const char *name, rf_index n, rf_index d, double gap) {
 }
 
 static void real(const char *name, const char *file, const char *labels, const char *classes) {
-  const char *shared = getenv("RF_SHARED");
+  const char *own = RF_SOURCE_DIR "/data", *more = getenv("RELUFLOW_DATA");
+  const char *folder = labels && more ? more : own; /* MNIST is not part of the project */
   char path[4096], second[4096];
   RfContext context;
   RfDataSource source;
   RfDataset data;
   rf_context_init(&context);
   rf_data_source_init(&source);
-  snprintf(path, sizeof path, "%s/data/%s", shared ? shared : "../shared", file);
-  snprintf(second, sizeof second, "%s/data/%s", shared ? shared : "../shared", labels ? labels : "");
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  snprintf(second, sizeof second, "%s/%s", folder, labels ? labels : "");
   source.path = path;
   source.labels_path = labels ? second : NULL;
   source.classes = classes;
@@ -105,7 +108,6 @@ static int one_file(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  rf_la_serial_blas();
   if (count > 1) return one_file(arguments[1]);
   printf("%-26s %8s %6s %10s %8s %8s %12s %9s\n", "hard margin", "n", "d", "seconds", "steps", "support",
          "margin", "residual");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reluflow/reluflow.h"
+#include "core/core.h"
 
 typedef struct Kind {
   const char *name, *ending;

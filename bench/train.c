@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "layers/layers.h"
 #include "reluflow/train.h"
 
 typedef struct Peaks {
@@ -140,7 +141,8 @@ static int measure(const Case *c, RfPrecision precision, const Peaks *peaks) {
   fill(&random, X, c->n * c->d, 0.1);
   for (rf_index i = 0; i < c->n; i++) y[i] = rf_random_sign(&random);
   rf_layers_init_uniform(&net, &random, 1);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   settings.optimizer = c->optimizer, settings.batch = c->batch, settings.rate = 1e-4;
   settings.precision = precision, settings.record_every = 1000000;
   RfTrainData data = {.X = X, .y = y, .n = c->n};
@@ -178,7 +180,6 @@ done:
 }
 
 int main(void) {
-  rf_la_serial_blas();
   Peaks peaks = measure_peaks();
   printf("measured peaks of one thread: %.1f GF/s double, %.1f GF/s float (gemm 768), %.1f GB/s read\n",
          1e-9 * peaks.flops[0], 1e-9 * peaks.flops[1], 1e-9 * peaks.bytes);

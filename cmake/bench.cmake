@@ -4,6 +4,7 @@ foreach(source ${RF_BENCH_SOURCES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(bench_${name} ${source})
   target_include_directories(bench_${name} PRIVATE bench src)
+  target_compile_definitions(bench_${name} PRIVATE RF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(bench_${name} PRIVATE reluflow_app)
 endforeach()
 

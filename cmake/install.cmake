@@ -5,7 +5,13 @@ install(TARGETS reluflow_static reluflow_shared EXPORT reluflow LIBRARY DESTINAT
 if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(TARGETS rfcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET reluflow_mpi)
+  install(TARGETS reluflow_mpi LIBRARY DESTINATION lib/reluflow)
+endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there
 
 file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
 configure_file(cmake/reluflow.pc.in reluflow.pc @ONLY)

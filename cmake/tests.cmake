@@ -1,7 +1,7 @@
 # tests/ROOM/test_NAME.c becomes the program and the ctest case ROOM/NAME; tests/ROOM/NAME.sh a shell case with
-# RELUFLOW (the program), RF_SOURCE and RF_SHARED in its environment. A shell case exits 0 for pass, 77 for skipped.
+# RELUFLOW (the program), RF_SOURCE and RF_BUILD in its environment. A shell case exits 0 for pass, 77 for skipped.
+# Nothing outside the project is needed; MNIST, when RELUFLOW_DATA names a folder that holds it, is used too.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-set(RF_SHARED_DIR "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH "reference results and real data")
 
 # tests/flow/fit/test_events.c: target test_flow_fit_events, case flow/fit/events.
 function(rf_test_name source target name)
@@ -16,8 +16,9 @@ file(GLOB RF_TEST_SOURCES CONFIGURE_DEPENDS tests/*/test_*.c tests/*/*/test_*.c)
 foreach(source ${RF_TEST_SOURCES})
   rf_test_name(${source} target name)
   add_executable(${target} ${source})
-  target_include_directories(${target} PRIVATE tests/support src)
-  target_compile_definitions(${target} PRIVATE RF_SHARED_DIR="${RF_SHARED_DIR}" RF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  string(REGEX MATCH "^[^/]+" room ${name})
+  target_include_directories(${target} PRIVATE tests/support tests/${room} src)
+  target_compile_definitions(${target} PRIVATE RF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE reluflow_app PkgConfig::CMOCKA)
   add_test(NAME ${name} COMMAND ${target})
   set_tests_properties(${name} PROPERTIES LABELS "unit" TIMEOUT 600)
@@ -61,6 +62,30 @@ foreach(script ${RF_SHELL_TESTS})
   if(name STREQUAL "install" OR name STREQUAL "everything" OR name STREQUAL "screenshots" OR room STREQUAL "python")
     set(labels "shell;noasan;nocoverage")
   endif()
+  if(room STREQUAL "house" AND name MATCHES "install|bootstrap")
+    set_tests_properties(${room}/${name} PROPERTIES RESOURCE_LOCK install_manifest)
+  endif()
   set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT 1800 SKIP_RETURN_CODE 77
-    ENVIRONMENT "RELUFLOW=$<TARGET_FILE_DIR:test_core_random>/reluflow;RF_SOURCE=${PROJECT_SOURCE_DIR};RF_BUILD=${PROJECT_BINARY_DIR};RF_SHARED=${RF_SHARED_DIR}")
+    ENVIRONMENT "RELUFLOW=$<TARGET_FILE_DIR:test_core_random>/reluflow;RF_SOURCE=${PROJECT_SOURCE_DIR};RF_BUILD=${PROJECT_BINARY_DIR}")
+endforeach()
+
+# Long cases first (tests/costs.txt), and those that use several cores by themselves counted as such.
+get_property(cases DIRECTORY PROPERTY TESTS)
+set_tests_properties(${cases} PROPERTIES COST 1)
+file(STRINGS tests/costs.txt costs REGEX "^[0-9]")
+foreach(line ${costs})
+  string(REGEX MATCH "^([0-9.]+) (.*)$" line "${line}")
+  set(cost ${CMAKE_MATCH_1})
+  set(name ${CMAKE_MATCH_2})
+  if(name IN_LIST cases)
+    set_tests_properties(${name} PROPERTIES COST ${cost})
+    if(cost GREATER_EQUAL 20)
+      set_property(TEST ${name} APPEND PROPERTY LABELS slow)
+    endif()
+  endif()
+endforeach()
+foreach(name ledger/everything python/package python/sdist)
+  if(name IN_LIST cases)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  endif()
 endforeach()

@@ -20,7 +20,7 @@ def _sources():
         yield
         return
     try:
-        for folder in ("src", "app", "ledger", "include", "cmake"):
+        for folder in ("src", "app", "ledger", "include", "cmake", "data"):
             shutil.copytree(root / folder, copy / folder)
         shutil.copy(root / "CMakeLists.txt", copy)
         yield

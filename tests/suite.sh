@@ -1,10 +1,12 @@
 # The test suite in its variants, sourced by ./bootstrap (needs configure_and_build, say, jobs, source_dir).
 #   plain      every test, gcc, as shipped                clang   builds without a warning under clang as well
-#   sanitize   every C test under ASan and UBSan          memory  small tests under valgrind
+#   sanitize   every C test under ASan and UBSan          memory  small commands under valgrind
 #   malloc     every subcommand with its k-th allocation failing
 #   coverage   lines of src/ reached by the plain tests   style   clang-format and clang-tidy
-# `test --quick` runs only plain. Each ctest case (or named check) counts as one; the last line is "N passed, N failed".
+# `test --quick` runs plain without the tests labelled slow (tests/costs.txt), with a tenth of the random cases. A line is
+# printed whenever a test ends. Each ctest case (or named check) counts as one; the last line is "N passed, N failed".
 
+suite_variants=(plain clang sanitize memory malloc coverage style)
 suite_passed=0
 suite_failed=0
 
@@ -12,12 +14,24 @@ count_check() { # NAME STATUS
   if [ "$2" -eq 0 ]; then suite_passed=$((suite_passed + 1)); else suite_failed=$((suite_failed + 1)); say "FAILED: $1"; fi
 }
 
+# Lines of ctest become "plain 12/108 flow/golden 0.6 s"; everything goes to the log.
+show_progress() { # TITLE LOG
+  local line
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >&3
+    [[ $line =~ ^\ *([0-9]+/[0-9]+)\ Test\ +#[0-9]+:\ ([^ ]+)\ [.\ ]*(.*[A-Za-z])\ +([0-9.]+)\ sec ]] || continue
+    local outcome=${BASH_REMATCH[3]}
+    [ "$outcome" = Passed ] && outcome=
+    printf '  %s %s %s %s s %s\n' "$1" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]}" "$outcome" >&2
+  done 3>"$2"
+}
+
 # run_ctest TITLE DIR [ctest options...]
 run_ctest() {
   local title=$1 dir=$2 log; shift 2
   log=$dir/ctest.log
   local start=$SECONDS
-  ctest --test-dir "$dir" -j "$jobs" --output-on-failure "$@" >"$log" 2>&1 || true
+  ctest --test-dir "$dir" -j "$jobs" --output-on-failure "$@" 2>&1 | show_progress "${title%% *}" "$log"
   local passed failed skipped
   passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" || true)
   skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped ' "$log" || true)
@@ -27,11 +41,27 @@ run_ctest() {
   say "$title: $passed passed, $failed failed, $skipped skipped ($((SECONDS - start)) s)"
   grep -E '\*\*\*Skipped' "$log" >&2 || true
   if [ "$failed" -gt 0 ]; then grep -E '\*\*\*(Failed|Timeout|Exception)|Subprocess|SIG' "$log" >&2 || true; tail -150 "$log" >&2; fi
+  # what each case cost, in the form of tests/costs.txt
+  sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn >"$dir/costs.txt"
+}
+
+# As `xargs -P`, one named check per line of small_commands.txt: COMMAND LINE must succeed.
+each_small_command() { # TITLE COMMAND...
+  local title=$1 log=build-test/small.log lines; shift
+  lines=$(grep -c . tests/support/small_commands.txt)
+  grep . tests/support/small_commands.txt | tr '\n' '\0' |
+    xargs -0 -P "$jobs" -I{} bash -c 'if "${@:2}" "$1" >&2; then echo "passed $1"; else echo "failed $1"; fi; echo "  $0 $1" >&2' \
+      "$title" {} "$@" >"$log"
+  local passed; passed=$(grep -c '^passed' "$log")
+  suite_passed=$((suite_passed + passed)); suite_failed=$((suite_failed + lines - passed))
+  grep '^failed' "$log" | sed "s/^failed/FAILED: $title: reluflow/" >&2
+  say "$title: $passed of $lines commands"
 }
 
 variant_plain() {
   configure_and_build build-test || { count_check "plain build" 1; return; }
-  run_ctest plain build-test
+  run_ctest plain build-test "$@"
+  [ -n "${RELUFLOW_DATA:-}" ] || [ -d data/mnist ] || say "no MNIST (RELUFLOW_DATA): the cases that need it were skipped"
 }
 
 variant_clang() {
@@ -46,45 +76,49 @@ variant_sanitize() {
 }
 
 # Valgrind: one small run of every subcommand that exists; any error or leak fails.
-variant_memory() {
-  local program=build-test/reluflow line
-  while read -r line; do
-    [ -n "$line" ] || continue
-    valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
-      --suppressions=tests/support/valgrind.supp "$program" $line >build-test/valgrind.log 2>&1
-    if [ $? -eq 99 ]; then cat build-test/valgrind.log >&2; count_check "valgrind: reluflow $line" 1; else count_check valgrind 0; fi
-  done <tests/support/small_commands.txt
-  say "valgrind: $(grep -c . tests/support/small_commands.txt) commands"
-}
+variant_memory() { each_small_command valgrind bash tests/support/valgrind.sh build-test; }
 
 # Fails allocation number 1, 2, 3, ... of each command: it must exit by itself with status 0..3, never by a signal.
 variant_malloc() {
-  local line
-  while read -r line; do
-    [ -n "$line" ] || continue
-    bash tests/support/malloc_sweep.sh build-test "$line"
-    count_check "failing malloc: reluflow $line" $?
-  done <tests/support/small_commands.txt
+  cc -shared -fPIC -O1 -o build-test/fail_malloc.so tests/support/fail_malloc.c -ldl || { count_check "fail_malloc.so" 1; return; }
+  each_small_command "failing malloc" bash tests/support/malloc_sweep.sh build-test
 }
 
 variant_coverage() {
   configure_and_build build-coverage -DRF_COVERAGE=ON -DCMAKE_BUILD_TYPE=None || { count_check "coverage build" 1; return; }
   RF_TEST_MULT=${RF_TEST_MULT:-0.1} run_ctest "under coverage" build-coverage -LE "nocoverage"
   say "line coverage of src/ (aim: 95%)"
-  gcovr --root . --filter 'src/' --object-directory build-coverage --gcov-ignore-parse-errors -s build-coverage 2>/dev/null |
+  gcovr -j "$jobs" --root . --filter 'src/' --object-directory build-coverage --gcov-ignore-parse-errors -s build-coverage 2>/dev/null |
     awk '/^src\// {sub("src/","",$1); split($1,p,"/"); t[p[1]]+=$2; c[p[1]]+=$3} /^TOTAL/ {total=$4}
          END {for (r in t) printf "  %-10s %5.1f%%  (%d of %d lines)\n", r, 100*c[r]/t[r], c[r], t[r] | "sort"; close("sort"); print "  total      " total}' >&2
 }
 
+# Files by ending; the same in a clone and in an unpacked tarball.
+source_files() { # ENDINGS FOLDER...
+  local endings=$1; shift
+  find "$@" -regextype posix-extended -regex ".*\.($endings)" -not -path '*/csrc/*' -not -path '*/.venv/*' | sort
+}
+
 variant_style() {
-  git ls-files '*.c' '*.h' 2>/dev/null | xargs -r clang-format --dry-run --Werror >build-test/style.log 2>&1
-  local status=$?
+  local folders=(src app ledger include tests bench python) status
+  for folder in check web; do [ ! -d $folder ] || folders+=($folder); done
+  source_files 'c|h' "${folders[@]}" | xargs -P "$jobs" -n 40 clang-format --dry-run --Werror >build-test/style.log 2>&1
+  status=$?
   [ $status -eq 0 ] || head -20 build-test/style.log >&2
   count_check "clang-format" $status
-  git ls-files 'src/*.c' | xargs -r -P "$jobs" -n 8 clang-tidy -p build-clang --quiet >build-test/tidy.log 2>&1
+  source_files c src app ledger | xargs -P "$jobs" -n 8 clang-tidy -p build-clang --quiet >build-test/tidy.log 2>&1
   status=$?
   [ $status -eq 0 ] || grep -E 'error:|warning:' build-test/tidy.log | head -40 >&2
   count_check "clang-tidy" $status
+}
+
+# False, with a word, when the arguments of `test` make no sense.
+suite_arguments() {
+  local word
+  [ "${1:-}" != --quick ] || { [ $# -eq 1 ] || { echo "test --quick stands alone" >&2; return 1; }; return 0; }
+  for word in "$@"; do
+    [[ " ${suite_variants[*]} " == *" $word "* ]] || { echo "test: no variant $word" >&2; return 1; }
+  done
 }
 
 run_suite() {
@@ -92,11 +126,10 @@ run_suite() {
   local start=$SECONDS
   cmake -E make_directory build-test
   if [ "${1:-}" = "--quick" ]; then
-    variant_plain
-  elif [ -n "${1:-}" ]; then
-    for variant in "$@"; do "variant_$variant"; done
+    RF_TEST_MULT=${RF_TEST_MULT:-0.1} variant_plain -LE slow
   else
-    for variant in plain clang sanitize memory malloc coverage style; do
+    [ $# -gt 0 ] || set -- "${suite_variants[@]}"
+    for variant in "$@"; do
       say "== $variant"; local from=$SECONDS; "variant_$variant"; say "   $((SECONDS - from)) s"
     done
   fi

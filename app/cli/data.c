@@ -1,5 +1,6 @@
 /* `reluflow data list | info`: the generators, and what is in a dataset. */
 #include "cli/cli.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,12 +73,6 @@ const CliCommand cli_data_list = {
 
 /* ---- data info ------------------------------------------------------------------------------- */
 
-void cli_classes_json(RfJson *json, const RfDataset *data) {
-  rf_json_array(json, "classes");
-  for (rf_index k = 0; k < data->n_classes; k++) rf_json_string(json, NULL, data->class_names[k]);
-  rf_json_end(json);
-}
-
 typedef struct Facts {
   double norm_min, norm_max, low, high, mean_norm, filled;
   rf_index zeros;
@@ -118,7 +113,7 @@ static void info_json(RfJson *json, const RfDataset *data, const Facts *facts, c
   rf_json_string(json, "name", data->name);
   rf_json_integer(json, "n", data->n);
   rf_json_integer(json, "d", data->d);
-  cli_classes_json(json, data);
+  rf_json_classes(json, data);
   rf_json_integers(json, "class_sizes", sizes, data->n_classes);
   rf_json_number(json, "norm_min", facts->norm_min);
   rf_json_number(json, "norm_max", facts->norm_max);

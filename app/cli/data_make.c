@@ -14,7 +14,7 @@ static int make_run(CliRun *run) {
     rf_json_string(run->json, "file", run->common.output);
     rf_json_integer(run->json, "n", data.n);
     rf_json_integer(run->json, "d", data.d);
-    cli_classes_json(run->json, &data);
+    rf_json_classes(run->json, &data);
   }
   if (status == RF_OK && run->wants_page)
     rf_text_addf(&run->page, "%s: %lld samples, %lld columns, %lld classes\n", run->common.output,

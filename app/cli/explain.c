@@ -1,12 +1,11 @@
 /* `reluflow explain DATA`: the main job. */
 #include "cli/cli.h"
 
-#include <math.h>
-
 typedef struct ExplainFlags {
-  double leak, scale, log_scale, flow_time, best_time;
-  const char *loss, *init;
-  rf_index width;
+  double leak, log_scale, flow_time, best_time;
+  const char *loss, *init, *scale;
+  rf_index width, trace;
+  int branches;
 } ExplainFlags;
 
 #define FIELD(name) offsetof(ExplainFlags, name)
@@ -18,8 +17,13 @@ static const CliOption options[] = {
     {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0, "logistic, logistic2 or exp"},
     {"--init", CLI_TEXT, FIELD(init), "NAME", "balanced", 0, 0,
      "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
-    {"--scale", CLI_NUMBER, FIELD(scale), "EPS", "1e-6", 1e-300, 1e150, "multiplies the initial weights"},
-    {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, 0, 0, "the same as ln EPS; -1e5 is ordinary"},
+    {"--scale", CLI_TEXT, FIELD(scale), "EPS", NULL, 0, 0,
+     "multiplies the initial weights: a positive number (1e-300 is ordinary) or 'limit'; default 1e-6"},
+    {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, -1e15, 300, "ln of the scale; -1e5 is ordinary"},
+    {"--branches", CLI_CHOICE, FIELD(branches), "stop|follow|all", "stop", 0, 0,
+     "at a point with several continuations stop, follow the first, or run them all"},
+    {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
+     "about this many rows of quantities along the run"},
     {"--flow-time", CLI_NUMBER, FIELD(flow_time), "S", "60", 0, 1e9,
      "seconds for the flow; when they are over, the rest goes on without its limit"},
     {"--best-time", CLI_NUMBER, FIELD(best_time), "S", "20", 0, 1e9,
@@ -29,34 +33,41 @@ static const CliOption options[] = {
 
 static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
   const ExplainFlags *flags = run->settings;
-  *s = rf_explain_settings_default();
-  s->leak = flags->leak, s->width = flags->width, s->seed = run->common.seed;
-  s->log_scale = cli_given(run, "--log-scale") ? flags->log_scale : log(flags->scale);
+  rf_explain_settings_init(s);
+  RfStudyFlowSettings *flow = &s->flow;
+  flow->start.leak = flags->leak, flow->start.width = flags->width, flow->start.seed = run->common.seed;
+  flow->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
+  flow->all_branches = flags->branches == 2;
+  flow->flow.trace = flags->trace;
   s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
-  RfStatus status = rf_loss_from_name(&run->context, &s->loss, flags->loss);
-  return status ? status : rf_init_from_name(&run->context, &s->init, flags->init);
+  RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);
+  if (!status) status = rf_loss_from_name(&run->context, &flow->loss, flags->loss);
+  return status ? status : rf_init_from_name(&run->context, &flow->start.init, flags->init);
+}
+
+static RfStatus show(CliRun *run, const RfExplanation *explanation) {
+  RfContext drawing = cli_drawing_context(run);
+  RfStatus status = RF_OK;
+  if (run->json) rf_explanation_json(run->json, explanation, run->common.detail);
+  if (run->wants_page) rf_explanation_page(&run->page, explanation, run->width);
+  if (run->common.report) status = rf_explanation_html(&drawing, &run->html, explanation);
+  if (status >= 0 && run->common.svg)
+    status = rf_explanation_pictures(&drawing, cli_picture, run, explanation);
+  return status < 0 && drawing.error[0] ? rf_fail(&run->context, status, "%s", drawing.error) : status;
 }
 
 static int explain_run(CliRun *run) {
   RfDataset data = {0};
   RfExplainSettings settings;
   RfExplanation explanation = {0};
+  if (run->common.tol > 0) run->context.tol.gap = run->common.tol;
   RfStatus status = settings_from_flags(run, &settings);
   if (!status) status = cli_load(run, &data);
-  if (!status) status = rf_explain_run(&run->context, &explanation, &data, &settings);
-  if (status >= 0) {
-    if (run->json) rf_explanation_json(run->json, &explanation, run->common.detail);
-    if (run->wants_page) rf_explanation_page(&run->page, &explanation, run->width);
-    if (run->common.report) {
-      RfContext context = run->context; /* drawn also after an interruption */
-      context.cancel = NULL, context.deadline = rf_clock_seconds() + RF_PICTURE_SECONDS;
-      RfStatus drawn = rf_explanation_html(&context, &run->html, &explanation);
-      if (drawn < 0) status = rf_fail(&run->context, drawn, "%s", context.error);
-    }
-  }
+  if (!status) status = rf_study_explain(&run->context, &explanation, &data, &settings);
+  RfStatus shown = status >= 0 ? show(run, &explanation) : RF_OK;
   rf_explanation_free(&explanation);
   rf_dataset_free(&data);
-  return cli_finish(run, status);
+  return cli_finish(run, shown < 0 ? shown : status);
 }
 
 const CliCommand cli_explain = {

@@ -1,5 +1,6 @@
 /* Help pages, the man page and docs/fields.md, all from the tables of commands, options and fields. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void cli_help_group(RfText *out, const char *group) {
     if (group && (strncmp(commands[i]->name, group, prefix) != 0 || commands[i]->name[prefix] != ' '))
       continue;
     char usage[64];
-    snprintf(usage, sizeof usage, "%s %s", commands[i]->name, commands[i]->arguments);
+    rf_format(usage, sizeof usage, "%s %s", commands[i]->name, commands[i]->arguments);
     rf_text_addf(out, "  %-22s  %s\n", usage, commands[i]->summary);
   }
 }
@@ -47,9 +48,9 @@ void cli_help_overview(RfText *out) {
 /* "--leak L" */
 static void option_usage(char *out, size_t size, const CliOption *option) {
   if (option->argument)
-    snprintf(out, size, "%s %s", option->name, option->argument);
+    rf_format(out, size, "%s %s", option->name, option->argument);
   else
-    snprintf(out, size, "%s", option->name);
+    rf_format(out, size, "%s", option->name);
 }
 
 static void print_options(RfText *out, const CliOption *options, int width) {
@@ -251,7 +252,7 @@ int cli_help(int count, char **words) {
   size_t used = 0;
   bool fields = count > 0 && strcmp(words[0], "fields") == 0;
   for (int i = fields; i < count && used < sizeof topic; i++)
-    used += (size_t)snprintf(topic + used, sizeof topic - used, "%s%s", used ? " " : "", words[i]);
+    used += (size_t)rf_format(topic + used, sizeof topic - used, "%s%s", used ? " " : "", words[i]);
   int exit_status = CLI_DONE;
   if (fields)
     exit_status = help_fields(&out, topic);

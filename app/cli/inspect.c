@@ -14,33 +14,6 @@ static const CliOption options[] = {
     {0},
 };
 
-typedef void (*Draw)(RfSvg *svg, const RfInspection *inspection);
-
-static RfStatus write_picture(CliRun *run, const RfInspection *inspection, Draw draw, const char *name) {
-  RfSvg svg;
-  draw(&svg, inspection);
-  RfStatus status = cli_write_svg(run, &svg, name);
-  rf_svg_free(&svg);
-  return status;
-}
-
-static RfStatus write_pictures(CliRun *run, const RfInspection *inspection) {
-  const RfDataset *data = inspection->data;
-  RfStatus status = RF_OK;
-  if (!data->y) {
-    rf_message(&run->context, RF_WARNING, "pictures need two classes: see --classes");
-    return RF_OK;
-  }
-  if (data->d == 2) {
-    status = write_picture(run, inspection, rf_inspection_plane_svg, "plane.svg");
-    if (status == RF_OK)
-      status = write_picture(run, inspection, rf_inspection_potential_svg, "potential.svg");
-  }
-  if (status == RF_OK && inspection->linear.status == RF_OK)
-    status = write_picture(run, inspection, rf_inspection_margins_svg, "margins.svg");
-  return status;
-}
-
 static int inspect_run(CliRun *run) {
   const Settings *settings = run->settings;
   RfContext *context = &run->context;
@@ -50,12 +23,13 @@ static int inspect_run(CliRun *run) {
   if (run->common.tol > 0) context->tol.zero = run->common.tol;
   RfStatus status = rf_loss_from_name(context, &wanted.loss, settings->loss);
   if (status == RF_OK) status = cli_load(run, &data);
-  if (status == RF_OK) status = rf_inspection_run(context, &inspection, &data, &wanted);
+  if (status == RF_OK) status = rf_study_inspect(context, &inspection, &data, &wanted);
   if (status >= 0 && inspection.data) {
     if (run->json) rf_inspection_json(run->json, &inspection);
     if (run->wants_page) rf_inspection_page(&run->page, &inspection, run->width);
     if (run->common.report) rf_inspection_html(&run->html, &inspection);
-    RfStatus written = run->common.svg ? write_pictures(run, &inspection) : RF_OK;
+    RfStatus written =
+        run->common.svg ? rf_inspection_pictures(context, cli_picture, run, &inspection) : RF_OK;
     if (written < 0) status = written;
   }
   rf_inspection_free(&inspection);

@@ -1,5 +1,6 @@
 /* Options from declarative tables: the common flags, the data flags, and the parser. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,8 +23,9 @@ const CliOption cli_common_options[] = {
     {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
     {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1, "relative tolerance of the command's main decision"},
     {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
-    {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", "../shared/data", 0, 0,
-     "where data files are looked up that are not found as named"},
+    {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", NULL, 0, 0,
+     "where data files are looked up that are not found as named; default: the folder in the environment "
+     "variable RELUFLOW_DATA, then the data that came with the program"},
     {0},
 };
 #undef AT
@@ -48,15 +50,6 @@ const CliOption cli_data_options[] = {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static bool parse_number(double *out, const char *text) {
-  char *end;
-  if (*text == '\0' || strpbrk(text, " \t\n")) return false;
-  double value = strtod(text, &end);
-  if (*end || !isfinite(value)) return false;
-  *out = value;
-  return true;
-}
-
 static bool parse_integer(int64_t *out, const char *text) {
   char *end;
   errno = 0;
@@ -78,9 +71,10 @@ static bool parse_seed(uint64_t *out, const char *text) {
 }
 
 static bool parse_bytes(int64_t *out, const char *text) {
-  char *end;
+  const char *end;
+  double value;
   if (*text < '0' || *text > '9') return false;
-  double value = strtod(text, &end);
+  if (rf_number_parse(&value, &end, text, text + strlen(text)) != RF_NUMBER_FINITE) return false;
   static const char suffixes[] = "KMGT";
   const char *suffix = *end ? strchr(suffixes, *end & ~0x20) : NULL;
   if (*end && (!suffix || (end[1] && strcmp(end + 1, "B") != 0))) return false;
@@ -111,9 +105,9 @@ static RfStatus set_number(RfContext *context, const CliOption *option, double *
   char expected[96];
   bool any = option->low == 0 && option->high == 0; /* NOLINT: an exact mark, not a computed value */
   double value;
-  if (!parse_number(&value, text)) return refuse(context, option, text, "a number");
+  if (!rf_number_read(&value, text)) return refuse(context, option, text, "a number");
   if (!any && !(value >= option->low && value <= option->high)) {
-    snprintf(expected, sizeof expected, "a number from %g to %g", option->low, option->high);
+    rf_format(expected, sizeof expected, "a number from %g to %g", option->low, option->high);
     return refuse(context, option, text, expected);
   }
   *field = value;
@@ -123,7 +117,7 @@ static RfStatus set_number(RfContext *context, const CliOption *option, double *
 static RfStatus set_index(RfContext *context, const CliOption *option, rf_index *field, const char *text) {
   int64_t value;
   char expected[96];
-  snprintf(expected, sizeof expected, "an integer of at least %g", option->low);
+  rf_format(expected, sizeof expected, "an integer of at least %g", option->low);
   if (!parse_integer(&value, text) || (double)value < option->low)
     return refuse(context, option, text, expected);
   *field = value;
@@ -220,7 +214,7 @@ static RfStatus unknown_option(CliRun *run, const char *word) {
       names[count++] = option->name;
   }
   char name[64];
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  rf_format(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   const char *close = cli_suggest(name, names, count);
   if (close)
     return rf_fail(&run->context, RF_ERR_USAGE, "%s: unknown flag for '%s'; did you mean %s?", name,
@@ -279,7 +273,10 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
   bool only_arguments = false;
   for (int at = 0; at < count && status == RF_OK;) {
     const char *word = words[at];
-    if (only_arguments || word[0] != '-' || word[1] == '\0') {
+    int foreign = run->command->foreign ? run->command->foreign(count, words, at) : 0;
+    if (foreign > 0) {
+      while (foreign-- > 0) run->rest[run->n_rest++] = words[at++];
+    } else if (only_arguments || word[0] != '-' || word[1] == '\0') {
       run->arguments[run->n_arguments++] = word;
       at++;
     } else if (strcmp(word, "--") == 0) {
@@ -300,6 +297,14 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
                    run->arguments[command->max_arguments], command->name);
   }
   return command->takes_data ? finish_source(run) : RF_OK;
+}
+
+void cli_each_option(CliRun *run, CliOptionFn each, void *user) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run);
+  for (int g = 0; g < n_groups; g++)
+    for (const CliOption *option = groups[g].options; option->name; option++)
+      each(user, option, groups[g].base);
 }
 
 bool cli_given(const CliRun *run, const char *option) {

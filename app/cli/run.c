@@ -1,6 +1,7 @@
 /* The program's run of a command: signals, deadline, progress; then the finished texts go out, whole or not
  * at all. */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -61,14 +62,14 @@ static void on_progress(void *user, const char *phase, double fraction, const ch
   if (fresh) fputc('\n', stderr); /* the line of the phase before stays: a table with one row per phase */
   progress->last = now;
   progress->shown = true;
-  snprintf(progress->phase, sizeof progress->phase, "%s", phase);
+  rf_format(progress->phase, sizeof progress->phase, "%s", phase);
   char line[256];
   if (fraction < 0) {
-    snprintf(line, sizeof line, "%-12s  %s", phase, detail);
+    rf_format(line, sizeof line, "%-12s  %s", phase, detail);
   } else {
     int filled = (int)(24 * (fraction > 1 ? 1 : fraction));
-    snprintf(line, sizeof line, "%-12s  [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
-             24 - filled, "", 100 * fraction, detail);
+    rf_format(line, sizeof line, "%-12s  [%.*s%*s] %3.0f%%  %s", phase, filled, "########################",
+              24 - filled, "", 100 * fraction, detail);
   }
   fprintf(stderr, "\r\033[K%.*s", cli_width() - 1, line); /* a line that wraps could not be wiped */
   fflush(stderr);
@@ -87,7 +88,7 @@ int cli_usage(const char *format, ...) {
   char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  rf_format_list(line, sizeof line, format, arguments);
   va_end(arguments);
   for (char *c = line; *c; c++) { /* one line, whatever a file name holds */
     if (*c == '\n' || *c == '\r') *c = ' ';
@@ -127,7 +128,7 @@ static RfStatus deliver(CliRun *run) {
   RfContext *context = &run->context;
   RfText object = {0};
   RfStatus status = RF_OK;
-  if (run->json) status = rf_json_finish(context, &object, run->json);
+  if (run->json) status = cli_finish_json(run, &object);
   if (status == RF_OK && (run->page.failed || run->html.failed))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
   if (status == RF_OK && run->common.output && !run->command->owns_output) {
@@ -151,7 +152,7 @@ static void set_context(CliRun *run, Progress *progress) {
   context->threads = run->common.threads > 1024 ? 1024 : (int)run->common.threads;
   context->cancel = &cancelled;
   context->user = progress;
-  if (cli_given(run, "--time")) context->deadline = rf_clock_seconds() + run->common.time;
+  if (cli_given(run, "--time")) rf_context_limit(context, run->common.time);
   if (run->common.quiet) return;
   context->on_message = on_message;
   if (isatty(STDERR_FILENO)) context->on_progress = on_progress;
@@ -180,7 +181,7 @@ int cli_run(const CliCommand *command, int count, char **words) {
   CliRun run;
   RfStatus status = cli_open(&run, command, count, words);
   int exit_status = status == RF_OK ? run_parsed(&run) : cli_finish(&run, status);
-  if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_text(run.status));
+  if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_name(run.status));
   cli_close(&run);
   return exit_status;
 }

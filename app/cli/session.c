@@ -1,22 +1,31 @@
 /* A run of a command without a terminal: the program and other hosts in the same process stand on it. Nothing
  * here prints; what went wrong is in run->status and run->context.error. */
 #include "cli/cli.h"
+#include "layers/layers.h"
+#include "core/core.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words) {
   memset(run, 0, sizeof *run);
-  run->command = command;
+  run->command = command, run->words = (const char *const *)words, run->n_words = count;
   rf_context_init(&run->context);
+  run->began = rf_clock_seconds();
+  cli_now(run->started, sizeof run->started);
   run->settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
   run->arguments = RF_NEW(const char *, count + 1);
   run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
-  if (!run->settings || !run->arguments || !run->given)
+  run->rest = RF_NEW(char *, count + 1);
+  if (!run->settings || !run->arguments || !run->given || !run->rest)
     return rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
-  return cli_parse(run, count, words);
+  RfStatus status = cli_parse(run, count, words);
+  cli_data_folder(run, run->data_dir, "mnist");
+  if (run->data_dir[0]) run->context.data_dir = run->data_dir;
+  return status;
 }
 
 void cli_close(CliRun *run) {
@@ -26,18 +35,10 @@ void cli_close(CliRun *run) {
   rf_free(run->settings);
   rf_free(run->arguments);
   rf_free(run->given);
+  rf_free(run->rest);
 }
 
 /* ---- outcomes -------------------------------------------------------------------------------- */
-
-RfStatus cli_worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED,  RF_LIMIT,
-                                   RF_BRANCHED,    RF_INFEASIBLE, RF_NOT_SEPARABLE};
-  if (a < 0 || b < 0) return a < 0 ? a : b;
-  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-    if (a == order[k] || b == order[k]) return order[k];
-  return RF_OK;
-}
 
 int cli_exit_status(RfStatus status) {
   switch (status) {
@@ -68,13 +69,15 @@ static const CliSamples *samples_named(const CliRun *run, const char *path) {
   return strcmp(path, CLI_MEMORY_TEST) == 0 ? &run->memory->test : NULL;
 }
 
-/* A file that is not there as named is looked up in the data folder. The result is `path` or lives in *found.
+/* A file that is not there as named is looked up in the data folders. The result is `path` or lives in
+ * *found.
  */
 static const char *look_up(const CliRun *run, const char *path, RfText *found) {
   if (!path || path[0] == '/' || strcmp(path, "-") == 0 || strncmp(path, "gen:", 4) == 0) return path;
-  if (access(path, F_OK) == 0 || !run->common.data_dir) return path;
-  rf_text_addf(found, "%s/%s", run->common.data_dir, path);
-  return !found->failed && access(found->data, F_OK) == 0 ? found->data : path;
+  char folder[CLI_PATH_SIZE];
+  if (access(path, F_OK) == 0 || !cli_data_folder(run, folder, path)) return path;
+  rf_text_addf(found, "%s/%s", folder, path);
+  return found->failed ? path : found->data;
 }
 
 RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted) {
@@ -91,6 +94,7 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
     source.labels_path = look_up(run, source.labels_path, &labels);
     status = rf_data_load(&run->context, dataset, &source);
   }
+  if (status == RF_OK && run->json && wanted == &run->source) rf_study_digest(run->digest, dataset);
   if (status > 0) { /* interrupted: without data there is no partial result */
     run->stopped_reading = true;
     status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", wanted->path);
@@ -113,7 +117,7 @@ static bool is_memory_model(const CliRun *run, const char *path) {
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map) {
   *leak_stated = true;
   return is_memory_model(run, path) ? rf_net_copy(&run->context, net, run->memory->net)
-                                    : rf_net_load_stated(&run->context, net, leak_stated, path, map);
+                                    : rf_net_load(&run->context, net, leak_stated, path, map);
 }
 
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path) {
@@ -121,9 +125,54 @@ RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *we
   return is_memory_model(run, path) ? RF_OK : rf_layers_load(&run->context, net, layered, weighted, path);
 }
 
+RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak) {
+  bool stated = false;
+  RfStatus status = cli_load_net(run, net, &stated, path, map);
+  if (status || !cli_given(run, "--leak")) return status;
+  if (stated && net->leak != leak)
+    return rf_fail(&run->context, RF_ERR_USAGE, "--leak %g: %s has leak %g", leak, path, net->leak);
+  net->leak = leak;
+  return RF_OK;
+}
+
+RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path) {
+  bool weighted = true;
+  RfStatus status = cli_load_layers(run, net, layered, &weighted, path);
+  if (status || !*layered || weighted) return status;
+  RfRandom random;
+  rf_random_init(&random, run->common.seed, 0);
+  rf_layers_init_uniform(net, &random, 1);
+  return RF_OK;
+}
+
+RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale) {
+  bool by_log = cli_given(run, "--log-scale");
+  double value;
+  if (by_log && scale)
+    return rf_fail(&run->context, RF_ERR_USAGE, "--scale and --log-scale exclude each other");
+  if (by_log) start->log_scale = log_scale;
+  if (!scale) return RF_OK;
+  if (strcmp(scale, "limit") == 0) {
+    start->in_limit = true, start->log_scale = 0;
+    return RF_OK;
+  }
+  if (!rf_number_read(&value, scale) || !(value > 0))
+    return rf_fail(&run->context, RF_ERR_USAGE, "--scale %s: expected a positive number or 'limit'", scale);
+  start->log_scale = log(value);
+  return RF_OK;
+}
+
+RfContext cli_drawing_context(const CliRun *run) {
+  RfContext context = run->context;
+  context.cancel = NULL;
+  rf_context_limit(&context, RF_PICTURE_SECONDS);
+  return context;
+}
+
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-RfStatus cli_write_svg(CliRun *run, const RfSvg *svg, const char *name) {
+RfStatus cli_picture(void *user, const RfSvg *svg, const char *name) {
+  CliRun *run = user;
   const char *folder = run->common.svg;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));

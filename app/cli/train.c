@@ -1,5 +1,8 @@
 /* `reluflow train`: the training that people run. */
 #include "cli/cli.h"
+#include "layers/layers.h"
+#include "la/la.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +61,7 @@ static const CliOption options[] = {
 
 static RfStatus settings_from_flags(CliRun *run, RfTrainSettings *s) {
   const TrainFlags *flags = run->settings;
-  *s = rf_train_settings_default();
+  rf_train_settings_init(s);
   s->optimizer = (RfOptimizer)flags->optimizer;
   s->rate = flags->rate, s->batch = flags->batch, s->mean = flags->norm == 1, s->seed = run->common.seed;
   s->precision = flags->precision ? RF_FLOAT : RF_DOUBLE;
@@ -234,8 +237,8 @@ static RfStatus pictures(CliRun *run, const RfTrainResult *r, const char *name) 
   RfSvg svg = {0};
   char caption[160];
   draw_records(&svg, r);
-  RfStatus status = run->common.svg ? cli_write_svg(run, &svg, name) : RF_OK;
-  snprintf(caption, sizeof caption, "Loss and normalised margin over %lld updates.", (long long)r->steps);
+  RfStatus status = run->common.svg ? cli_picture(run, &svg, name) : RF_OK;
+  rf_format(caption, sizeof caption, "Loss and normalised margin over %lld updates.", (long long)r->steps);
   if (run->common.report) rf_html_picture(&run->html, &svg, caption);
   rf_svg_free(&svg);
   return status;
@@ -291,7 +294,7 @@ static RfStatus train_each_class(CliRun *run, const RfDataset *data, const RfDat
   for (rf_index k = 0; k < data->n_classes && !status; k++) {
     RfDataset one = {0}, one_test = {0};
     char picture[64];
-    snprintf(picture, sizeof picture, "train-class%lld.svg", (long long)k);
+    rf_format(picture, sizeof picture, "train-class%lld.svg", (long long)k);
     status = rf_dataset_one_versus_rest(&run->context, &one, data, k);
     if (!status && test) status = rf_dataset_one_versus_rest(&run->context, &one_test, test, k);
     if (!status && run->json)

@@ -9,7 +9,7 @@
 typedef struct VerifyFlags {
   bool list, quick, heavy;
   const char *kind;
-  rf_index seeds;
+  rf_index seeds, times, seeds_from;
 } VerifyFlags;
 
 static const CliOption options[] = {
@@ -22,14 +22,22 @@ static const CliOption options[] = {
      "also claims that take many minutes"},
     {"--seeds", CLI_INDEX, offsetof(VerifyFlags, seeds), "N", "1", 1, 0,
      "N times the usual number of random draws"},
+    {"--times", CLI_INDEX, offsetof(VerifyFlags, times), "K", "1", 1, 1000,
+     "run the claims from K seeds far from each other and show a table claim x seed"},
+    {"--seeds-from", CLI_INDEX, offsetof(VerifyFlags, seeds_from), "N", NULL, 0, 0,
+     "the first of these seeds, like --seed; the others follow from it"},
     {0},
 };
 
 typedef struct Selection {
   const RfClaim **claims;
-  RfClaimResult *results;
-  rf_index count;
+  RfClaimResult *results; /* of `times` runs, one after the other */
+  rf_index count, times;
 } Selection;
+
+static RfClaimRuns runs_of(const Selection *chosen) {
+  return (RfClaimRuns){.results = chosen->results, .count = chosen->count, .times = chosen->times};
+}
 
 static bool wanted(const CliRun *run, const RfClaim *claim, bool *matched) {
   const VerifyFlags *flags = run->settings;
@@ -48,13 +56,12 @@ static RfStatus check_kind(CliRun *run) {
 }
 
 static RfStatus choose(CliRun *run, Selection *chosen) {
+  const VerifyFlags *flags = run->settings;
   rf_index all = rf_claims_count();
   bool *matched = RF_NEW(bool, run->n_arguments);
   RfStatus status = check_kind(run);
   chosen->claims = RF_NEW(const RfClaim *, all);
-  chosen->results = RF_NEW(RfClaimResult, all);
-  if (!matched || !chosen->claims || !chosen->results)
-    status = rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
+  if (!matched || !chosen->claims) status = rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
   for (rf_index k = 0; k < all && !status; k++)
     if (wanted(run, rf_claim_at(k), matched)) chosen->claims[chosen->count++] = rf_claim_at(k);
   for (int k = 0; k < run->n_arguments && !status; k++)
@@ -62,6 +69,9 @@ static RfStatus choose(CliRun *run, Selection *chosen) {
       status = rf_fail(&run->context, RF_ERR_USAGE, "%s: no such claim; see reluflow verify --list",
                        run->arguments[k]);
   rf_free(matched);
+  chosen->times = flags->list ? 1 : flags->times;
+  if (!status) chosen->results = RF_NEW(RfClaimResult, chosen->count * chosen->times);
+  if (!status && !chosen->results) status = rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
   return status;
 }
 
@@ -101,11 +111,38 @@ static void misprints_json(RfJson *json, const RfClaimResult *result) {
   rf_json_end(json);
 }
 
+static void counts_json(RfJson *json, const RfClaimResult *result) {
+  rf_json_array(json, "counts");
+  for (rf_index k = 0; k < result->n_counts; k++) {
+    rf_json_object(json, NULL);
+    rf_json_string(json, "what", result->counts[k].what);
+    rf_json_integer(json, "required", result->counts[k].required);
+    rf_json_integer(json, "made", result->counts[k].made);
+    rf_json_integer(json, "dropped", result->counts[k].dropped);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
+static void seeds_json(RfJson *json, const Selection *chosen, rf_index k) {
+  rf_json_array(json, "seeds");
+  for (rf_index j = 0; j < chosen->times; j++) {
+    const RfClaimResult *r = &chosen->results[j * chosen->count + k];
+    rf_json_object(json, NULL);
+    rf_json_integer(json, "seed", (rf_index)r->seed);
+    rf_json_string(json, "verdict", rf_claim_verdict_name(r->verdict));
+    rf_json_string(json, "note", r->verdict == RF_CLAIM_PASS ? "" : r->note);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
 static void results_json(RfJson *json, const Selection *chosen, bool ran, const rf_index *counts) {
+  RfClaimRuns runs = runs_of(chosen);
   rf_json_array(json, "claims");
   for (rf_index k = 0; k < chosen->count; k++) {
     const RfClaim *claim = chosen->claims[k];
-    const RfClaimResult *r = &chosen->results[k];
+    const RfClaimResult *r = rf_claim_worst(&runs, k);
     rf_json_object(json, NULL);
     rf_json_string(json, "id", claim->id);
     rf_json_string(json, "paper", claim->paper);
@@ -121,6 +158,8 @@ static void results_json(RfJson *json, const Selection *chosen, bool ran, const 
     rf_json_string(json, "verdict", ran ? rf_claim_verdict_name(r->verdict) : "skipped");
     rf_json_string(json, "printed_form", printed_text(r->printed));
     misprints_json(json, r);
+    counts_json(json, r);
+    if (ran) seeds_json(json, chosen, k);
     rf_json_string(json, "note", ran ? r->note : "not run: --list");
     rf_json_number(json, "seconds", r->seconds);
     rf_json_end(json);
@@ -128,6 +167,7 @@ static void results_json(RfJson *json, const Selection *chosen, bool ran, const 
   rf_json_end(json);
   rf_json_integer(json, "passed", counts[RF_CLAIM_PASS]);
   rf_json_integer(json, "failed", counts[RF_CLAIM_FAIL]);
+  rf_json_integer(json, "incomplete", counts[RF_CLAIM_INCOMPLETE]);
   rf_json_integer(json, "skipped", counts[RF_CLAIM_SKIPPED]);
 }
 
@@ -139,10 +179,11 @@ static void number_cell(RfTable *table, double value, int digits) {
 }
 
 static void fill_table(RfTable *table, const Selection *chosen) {
+  RfClaimRuns runs = runs_of(chosen);
   rf_table_init(table, "llrrrrll",
                 "id|verdict|predicted|observed|error|allowed|printed form|what is claimed");
   for (rf_index k = 0; k < chosen->count; k++) {
-    const RfClaimResult *r = &chosen->results[k];
+    const RfClaimResult *r = rf_claim_worst(&runs, k);
     const char *printed = printed_text(r->printed);
     rf_table_cell(table, "%s", chosen->claims[k]->id);
     rf_table_cell(table, "%s", rf_claim_verdict_name(r->verdict));
@@ -155,21 +196,49 @@ static void fill_table(RfTable *table, const Selection *chosen) {
   }
 }
 
+/* Claim x seed: a dot for a pass, the verdict otherwise. */
+static void seeds_page(RfText *page, const Selection *chosen) {
+  RfTable table;
+  char align[1024] = "l", header[16384] = "claim";
+  size_t used = strlen(header);
+  rf_index shown = chosen->times < 1000 ? chosen->times : 1000;
+  for (rf_index j = 0; j < shown && used + 24 < sizeof header; j++) {
+    align[j + 1] = 'c', align[j + 2] = 0;
+    used += (size_t)rf_format(header + used, sizeof header - used, "|%llu",
+                              (unsigned long long)chosen->results[j * chosen->count].seed);
+  }
+  rf_table_init(&table, align, header);
+  for (rf_index k = 0; k < chosen->count; k++) {
+    rf_table_cell(&table, "%s", chosen->claims[k]->id);
+    for (rf_index j = 0; j < shown; j++) {
+      RfClaimVerdict verdict = chosen->results[j * chosen->count + k].verdict;
+      rf_table_cell(&table, "%s", verdict == RF_CLAIM_PASS ? "." : rf_claim_verdict_name(verdict));
+    }
+  }
+  rf_table_print(page, &table, 0);
+  rf_table_free(&table);
+}
+
 static void results_page(CliRun *run, const Selection *chosen, const rf_index *counts) {
   RfTable table;
+  RfClaimRuns runs = runs_of(chosen);
   fill_table(&table, chosen);
   rf_table_print(&run->page, &table, 0);
   rf_table_free(&table);
-  for (rf_index k = 0; k < chosen->count; k++)
-    if (chosen->results[k].verdict != RF_CLAIM_PASS)
-      rf_text_addf(&run->page, "%s: %s\n", chosen->claims[k]->id, chosen->results[k].note);
-  rf_text_addf(&run->page, "%lld passed, %lld failed, %lld skipped\n", (long long)counts[RF_CLAIM_PASS],
-               (long long)counts[RF_CLAIM_FAIL], (long long)counts[RF_CLAIM_SKIPPED]);
+  if (chosen->times > 1) seeds_page(&run->page, chosen);
+  for (rf_index k = 0; k < chosen->count; k++) {
+    const RfClaimResult *r = rf_claim_worst(&runs, k);
+    if (r->verdict != RF_CLAIM_PASS) rf_text_addf(&run->page, "%s: %s\n", r->claim->id, r->note);
+  }
+  rf_text_addf(&run->page, "%lld passed, %lld failed, %lld incomplete, %lld skipped\n",
+               (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
+               (long long)counts[RF_CLAIM_INCOMPLETE], (long long)counts[RF_CLAIM_SKIPPED]);
 }
 
 static void count_verdicts(rf_index *counts, const Selection *chosen) {
-  counts[0] = counts[1] = counts[2] = 0;
-  for (rf_index k = 0; k < chosen->count; k++) counts[chosen->results[k].verdict]++;
+  RfClaimRuns runs = runs_of(chosen);
+  memset(counts, 0, RF_CLAIM_VERDICTS * sizeof *counts);
+  for (rf_index k = 0; k < chosen->count; k++) counts[rf_claim_worst(&runs, k)->verdict]++;
 }
 
 /* ---- what is known so far, on disk ------------------------------------------------------------------- */
@@ -179,14 +248,15 @@ static void count_verdicts(rf_index *counts, const Selection *chosen) {
 typedef struct Snapshot {
   CliRun *run;
   const Selection *chosen;
-  double last; /* clock of the last writing */
+  rf_index done; /* runs of all claims that have ended */
+  double last;   /* clock of the last writing */
 } Snapshot;
 
 static RfStatus write_json(CliRun *run, const Selection *chosen) {
   RfContext *context = &run->context;
   RfJson *json = NULL;
   RfText object = {0};
-  rf_index counts[3];
+  rf_index counts[RF_CLAIM_VERDICTS];
   count_verdicts(counts, chosen);
   RfStatus status = rf_json_new(context, &json, "verify");
   if (!status) {
@@ -204,11 +274,14 @@ static void on_result(void *user, const RfClaimResult *results, rf_index count) 
   CliRun *run = snapshot->run;
   RfText page = {0};
   RfStatus status = RF_OK;
+  Selection known = *snapshot->chosen;
+  (void)results, (void)count;
   if (rf_clock_seconds() - snapshot->last < 2) return;
-  snapshot->last = rf_clock_seconds();
-  if (run->common.output && run->json) status = write_json(run, snapshot->chosen);
+  snapshot->last = rf_clock_seconds(), known.times = snapshot->done + 1;
+  RfClaimRuns runs = runs_of(&known);
+  if (run->common.output && run->json) status = write_json(run, &known);
   if (run->common.report) {
-    rf_claims_html(&page, results, count);
+    rf_claims_html(&page, &runs);
     if (!page.failed && !status)
       status = rf_file_write(&run->context, run->common.report, rf_text_string(&page), page.length);
     rf_text_free(&page);
@@ -216,36 +289,55 @@ static void on_result(void *user, const RfClaimResult *results, rf_index count) 
   if (status < 0) run->context.error[0] = '\0'; /* the final writing says what is wrong */
 }
 
+static RfStatus run_all(CliRun *run, Selection *chosen) {
+  const VerifyFlags *flags = run->settings;
+  uint64_t first = flags->seeds_from > 0 ? (uint64_t)flags->seeds_from : run->common.seed;
+  RfClaimSettings settings = rf_claim_settings_default();
+  Snapshot snapshot = {.run = run, .chosen = chosen, .last = rf_clock_seconds()};
+  RfStatus status = RF_OK;
+  settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
+  settings.data_dir = run->context.data_dir, settings.times = chosen->times;
+  settings.svg_dir = run->common.svg, settings.pictures = run->common.report != NULL;
+  settings.on_result = on_result, settings.user = &snapshot;
+  for (rf_index j = 0; j < chosen->times && status >= 0; j++) {
+    settings.first_seed = rf_claim_distant_seed(first, j), snapshot.done = j;
+    RfStatus one = rf_claims_run(&run->context, chosen->results + j * chosen->count, chosen->claims,
+                                 chosen->count, &settings);
+    if (one) status = one;
+    settings.svg_dir = NULL; /* the figures are those of the first seed */
+  }
+  return status;
+}
+
 static int verify_run(CliRun *run) {
   const VerifyFlags *flags = run->settings;
   Selection chosen = {0};
-  rf_index counts[3] = {0};
-  RfClaimSettings settings = rf_claim_settings_default();
-  settings.quick = flags->quick, settings.heavy = flags->heavy, settings.seeds = flags->seeds;
-  settings.first_seed = run->common.seed, settings.data_dir = run->common.data_dir;
-  settings.svg_dir = run->common.svg, settings.pictures = run->common.report != NULL;
-  Snapshot snapshot = {.run = run, .chosen = &chosen, .last = rf_clock_seconds()};
-  settings.on_result = on_result, settings.user = &snapshot;
+  rf_index counts[RF_CLAIM_VERDICTS] = {0};
   RfStatus status = choose(run, &chosen);
+  for (rf_index k = 0; !status && k < chosen.count; k++)
+    chosen.results[k].claim = chosen.claims[k], chosen.results[k].verdict = RF_CLAIM_SKIPPED;
   if (!status && flags->list) counts[RF_CLAIM_SKIPPED] = chosen.count;
   if (!status && !flags->list) {
-    status = rf_claims_run(&run->context, chosen.results, chosen.claims, chosen.count, &settings);
-    count_verdicts(counts, &chosen);
+    status = run_all(run, &chosen);
+    if (status >= 0) count_verdicts(counts, &chosen);
     if (status >= 0 && run->common.svg) {
       RfStatus indexed = rf_claims_index(&run->context, run->common.svg);
       if (indexed < 0) status = indexed;
     }
   }
   if (status >= 0) {
+    RfClaimRuns runs = runs_of(&chosen);
     if (run->json) results_json(run->json, &chosen, !flags->list, counts);
     if (run->wants_page && flags->list) list_page(&run->page, &chosen);
     if (run->wants_page && !flags->list) results_page(run, &chosen, counts);
-    if (run->common.report && !flags->list) rf_claims_html(&run->html, chosen.results, chosen.count);
+    if (run->common.report && !flags->list) rf_claims_html(&run->html, &runs);
   }
-  for (rf_index k = 0; chosen.results && k < chosen.count; k++) rf_claim_result_free(&chosen.results[k]);
+  for (rf_index k = 0; chosen.results && k < chosen.count * chosen.times; k++)
+    rf_claim_result_free(&chosen.results[k]);
   rf_free(chosen.claims), rf_free(chosen.results);
   int exit_status = cli_finish(run, status);
-  return exit_status == CLI_DONE && counts[RF_CLAIM_FAIL] ? CLI_DOES_NOT_HOLD : exit_status;
+  if (exit_status != CLI_DONE) return exit_status;
+  return counts[RF_CLAIM_FAIL] ? CLI_DOES_NOT_HOLD : counts[RF_CLAIM_INCOMPLETE] ? CLI_UNDECIDED : CLI_DONE;
 }
 
 const CliCommand cli_verify = {
@@ -253,14 +345,18 @@ const CliCommand cli_verify = {
     .arguments = "[ID...]",
     .summary = "run the papers' claims and compare",
     .description =
-        "Runs claims of the five papers: what is predicted, what is observed, and whether the form printed "
+        "Runs claims of the papers: what is predicted, what is observed, and whether the form printed "
         "in the paper "
-        "holds. Without an ID all of them; IDs may be a paper (VSS), an id (VSS-07) or a pattern (VSS-1*).",
+        "holds. Without an ID all of them; IDs may be a paper (VSS), an id (VSS-07) or a pattern (VSS-1*). "
+        "A claim passes when every comparison it declares was made and held; incomplete when nothing failed "
+        "but "
+        "less was made. Exit status 1: a claim fails; 3: none fails, some are incomplete.",
     .options = options,
     .settings_size = sizeof(VerifyFlags),
     .min_arguments = 0,
     .max_arguments = 64,
     .examples = "reluflow verify --list # what there is\nreluflow verify VSS-0* --report ledger.html\n"
-                "reluflow verify --report ledger.html --svg figures # everything, and every figure",
+                "reluflow verify --report ledger.html --svg figures # everything, and every figure\n"
+                "reluflow verify --quick --seeds-from 1071 --times 3 # claims x seeds",
     .run = verify_run,
 };

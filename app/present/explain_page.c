@@ -4,24 +4,37 @@
 #include <string.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
-RfFlowReport rf_explain_flow_report(const RfExplanation *e, int detail) {
-  const RfCertificate *c = &e->certificate;
-  bool judged = e->has_certificate;
-  return (RfFlowReport){.name = e->data->name,
-                        .positive_class = e->positive_class,
-                        .init = rf_init_name(e->settings.init),
-                        .problem = &e->problem,
-                        .result = &e->flow,
-                        .detail = detail,
-                        .t_bound = e->seen->theory.alignment.t1,
-                        .kkt = !judged        ? RF_UNKNOWN
-                               : c->kkt.holds ? RF_YES
-                                              : RF_NO,
-                        .local = judged ? rf_verdict_text(c->local) : NULL,
-                        .global = judged ? rf_verdict_text(c->global) : NULL,
-                        .gap = judged ? c->gap : NAN,
-                        .seconds = e->flow_seconds};
+bool rf_explain_views(RfExplainViews *views, const RfExplanation *e) {
+  views->count = e->n_parts ? e->n_parts : 1;
+  views->flows = RF_NEW(const RfStudyFlow *, views->count);
+  views->bests = RF_NEW(const RfStudyBest *, views->count);
+  if (!views->flows || !views->bests) {
+    rf_explain_views_free(views);
+    return false;
+  }
+  for (rf_index k = 0; k < views->count; k++) {
+    const RfExplanation *part = e->n_parts ? &e->parts[k] : e;
+    views->flows[k] = &part->flow, views->bests[k] = &part->best;
+  }
+  return true;
+}
+
+void rf_explain_views_free(RfExplainViews *views) {
+  rf_free(views->flows);
+  rf_free(views->bests);
+  *views = (RfExplainViews){0};
+}
+
+RfStatus rf_explanation_pictures(RfContext *context, RfPictureFn draw, void *user, const RfExplanation *e) {
+  RfExplainViews views;
+  if (!rf_explain_views(&views, e)) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  RfStatus status = rf_inspection_pictures(context, draw, user, &e->inspection);
+  if (!status) status = rf_flow_pictures(context, draw, user, views.flows, views.count);
+  if (!status) status = rf_best_pictures(context, draw, user, views.bests, views.count, &e->settings.best);
+  rf_explain_views_free(&views);
+  return status;
 }
 
 /* Good news, bad news, or neither: the colour of the verdict. */
@@ -32,8 +45,8 @@ static RfStyle mood(const RfExplanation *e) {
     if (one == RF_BAD || all == RF_GOOD) all = one;
   }
   if (e->n_parts) return all;
-  if (e->flow_stopped) return RF_PLAIN;
-  if (e->flow.limit.outcome != RF_FLOW_CONVERGED) return RF_BAD;
+  if (e->flow.run.out_of_time) return RF_PLAIN;
+  if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED) return RF_BAD;
   if (!e->has_certificate || e->certificate.global == RF_VERDICT_UNKNOWN) return RF_PLAIN;
   return e->certificate.global == RF_VERDICT_OPTIMUM ? RF_GOOD : RF_BAD;
 }
@@ -41,33 +54,37 @@ static RfStyle mood(const RfExplanation *e) {
 static void class_verdict(char *out, size_t size, const RfExplanation *e) {
   rf_index converged = 0, best = 0;
   for (rf_index k = 0; k < e->n_parts; k++) {
-    converged += e->parts[k].flow.limit.outcome == RF_FLOW_CONVERGED;
+    converged += e->parts[k].flow.run.result.limit.outcome == RF_FLOW_CONVERGED;
     best += e->parts[k].has_certificate && e->parts[k].certificate.global == RF_VERDICT_OPTIMUM;
   }
-  snprintf(out, size, "Gradient flow converges for %lld of %lld classes; for %lld it finds the best margin.",
-           (long long)converged, (long long)e->n_parts, (long long)best);
+  rf_format(out, size, "Gradient flow converges for %lld of %lld classes; for %lld it finds the best margin.",
+            (long long)converged, (long long)e->n_parts, (long long)best);
 }
 
 static void verdict(char *out, size_t size, const RfExplanation *e) {
   if (e->n_parts)
     class_verdict(out, size, e);
-  else if (e->flow_stopped)
-    snprintf(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
-             e->flow_seconds);
-  else if (e->flow.limit.outcome != RF_FLOW_CONVERGED)
-    snprintf(out, size, "Gradient flow from this start: %s.", rf_flow_outcome_name(e->flow.limit.outcome));
+  else if (e->flow.run.out_of_time)
+    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
+              e->flow.run.seconds);
+  else if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED)
+    rf_format(out, size, "Gradient flow from this start: %s.",
+              rf_flow_outcome_name(e->flow.run.result.limit.outcome));
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_OPTIMUM)
-    snprintf(out, size, "Gradient flow finds the best margin there is, %.10g.", e->flow.limit.margin);
+    rf_format(out, size, "Gradient flow finds the best margin there is, %.10g.",
+              e->flow.run.result.limit.margin);
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
-    snprintf(out, size, "Gradient flow converges to margin %.10g; %s %.10g.", e->flow.limit.margin,
-             e->has_optimum && e->optimum.status == RF_OPTIMUM_PROVED ? "the best is" : "there is one with",
-             1 / (2 * e->certificate.best));
-  else if (e->has_optimum && 2 * e->optimum.objective * e->flow.limit.margin < 1 - 1e-6)
-    snprintf(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
-             e->flow.limit.margin, 1 / (2 * e->optimum.objective));
+    rf_format(out, size, "Gradient flow converges to margin %.10g; %s %.10g.",
+              e->flow.run.result.limit.margin,
+              e->best.has_global && e->best.global.status == RF_OPTIMUM_PROVED ? "the best is"
+                                                                               : "there is one with",
+              1 / (2 * e->certificate.best));
+  else if (e->best.has_global && 2 * e->best.global.objective * e->flow.run.result.limit.margin < 1 - 1e-6)
+    rf_format(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
+              e->flow.run.result.limit.margin, 1 / (2 * e->best.global.objective));
   else
-    snprintf(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
-             e->flow.limit.margin);
+    rf_format(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
+              e->flow.run.result.limit.margin);
 }
 
 void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
@@ -97,7 +114,7 @@ static void theorems(RfText *page, const RfTheory *theory) {
   rf_table_init(&table, "lll", "theorem|applies|why");
   for (rf_index k = 0; k < theory->n_theorems; k++) {
     const RfTheorem *theorem = &theory->theorems[k];
-    rf_explain_theorem(name, sizeof name, theorem->id);
+    rf_study_theorem_name(name, sizeof name, theorem->id);
     rf_table_cell(&table, "%s", name);
     rf_table_cell(&table, "%s",
                   theorem->applies == RF_YES  ? "yes"
@@ -128,25 +145,25 @@ static void data_section(RfText *page, const RfExplanation *e) {
 static void margin_rows(RfTable *table, const RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
-    rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
+    rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, "predicted");
     rf_table_cell(table, "%.12g", e->prediction->margin);
     rf_table_cell(table, "%s, from the data alone", theorem);
   }
-  if (e->flow.limit.outcome == RF_FLOW_CONVERGED) {
+  if (e->flow.run.result.limit.outcome == RF_FLOW_CONVERGED) {
     if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, "limit of gradient flow");
-    rf_table_cell(table, "%.12g", e->flow.limit.margin);
-    rf_table_cell(table, "KKT residual %.1e, escape test passed", e->flow.limit.stationarity);
+    rf_table_cell(table, "%.12g", e->flow.run.result.limit.margin);
+    rf_table_cell(table, "KKT residual %.1e, escape test passed", e->flow.run.result.limit.stationarity);
   }
-  if (e->has_optimum && isfinite(e->optimum.objective)) {
+  if (e->best.has_global && isfinite(e->best.global.objective)) {
     if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
-    rf_table_cell(table, e->optimum.status == RF_OPTIMUM_PROVED ? "best network of any width"
-                                                                : "best network found");
-    rf_table_cell(table, "%.12g", 1 / (2 * e->optimum.objective));
-    rf_table_cell(table, "certified gap %.1e, %lld neurons", e->optimum.gap,
-                  (long long)e->optimum.width_needed);
+    rf_table_cell(table, e->best.global.status == RF_OPTIMUM_PROVED ? "best network of any width"
+                                                                    : "best network found");
+    rf_table_cell(table, "%.12g", 1 / (2 * e->best.global.objective));
+    rf_table_cell(table, "certified gap %.1e, %lld neurons", e->best.global.gap,
+                  (long long)e->best.global.width_needed);
   }
 }
 
@@ -163,17 +180,6 @@ static void margins_section(RfText *page, const RfExplanation *e) {
   rf_table_free(&table);
 }
 
-static RfStatus flow_section(RfContext *context, RfText *page, const RfExplanation *e) {
-  RfFlowPaths paths = {0};
-  RfFlowReport report = rf_explain_flow_report(e, 0);
-  rf_index most = e->data->n * e->data->d > 1000000 ? 8 : 60; /* a path passes every hyperplane of the data */
-  RfStatus status = rf_flow_paths_new(context, &paths, &e->problem, &e->flow, most);
-  if (status < 0) return status;
-  rf_html_flow(page, &report, &paths);
-  rf_flow_paths_free(&paths);
-  return RF_OK;
-}
-
 RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanation *e) {
   char line[RF_EXPLAIN_SENTENCE];
   RfStatus status = RF_OK;
@@ -182,8 +188,10 @@ RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanati
   rf_html_verdict(page, mood(e), line);
   for (rf_index k = 0; k < e->n_sentences; k++) rf_html_paragraph(page, e->sentences[k]);
   margins_section(page, e);
-  if (!e->n_parts) status = flow_section(context, page, e);
-  for (rf_index k = 0; k < e->n_parts && status >= 0; k++) status = flow_section(context, page, &e->parts[k]);
+  RfExplainViews views;
+  if (!rf_explain_views(&views, e)) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  status = rf_html_flows(context, page, views.flows, views.count);
+  rf_explain_views_free(&views);
   if (status < 0) return status;
   data_section(page, e);
   rf_html_end(page);

@@ -1,15 +1,16 @@
 /* The table of fields: found by name, printed for the terminal, for docs/fields.md and for the man page. The
  * rows are in fields_NAME.c, one file per command. */
 #include "present/present_internal.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const RfFieldTable *const tables[] = {
     &rf_fields_explain,   &rf_fields_inspect,   &rf_fields_maxmargin, &rf_fields_flow,
-    &rf_fields_train,     &rf_fields_certify,   &rf_fields_verify,    &rf_fields_data_list,
+    &rf_fields_train,     &rf_fields_certify,   &rf_fields_verify,    &rf_fields_sweep, &rf_fields_sweep_export, &rf_fields_sweep_show, &rf_fields_data_list,
     &rf_fields_data_make, &rf_fields_data_info, &rf_fields_separator, &rf_fields_class_vector,
-    &rf_fields_witness,   &rf_fields_slack,
+    &rf_fields_witness,   &rf_fields_slack,     &rf_fields_run,       &rf_fields_rerun,
 };
 
 const RfFieldTable *const *rf_field_tables(rf_index *count) {
@@ -26,14 +27,14 @@ const RfFieldTable *rf_field_table(const char *name) {
 
 const char *rf_field_type_text(RfFieldType type) {
   static const char *const texts[] = {"object", "boolean", "integer", "integer or string",
-                                      "number", "string",  "shape"};
+                                      "number", "string",  "map",     "shape"};
   return texts[type];
 }
 
 /* "number, length" or the name of the shape. */
 static void type_cell(char *out, size_t size, const RfField *field) {
   const char *type = field->type == RF_FIELD_SHAPE ? field->shape : rf_field_type_text(field->type);
-  snprintf(out, size, field->unit[0] ? "%s, %s" : "%s", type, field->unit);
+  rf_format(out, size, field->unit[0] ? "%s, %s" : "%s", type, field->unit);
 }
 
 void rf_fields_print(RfText *out, const RfFieldTable *table, int width) {

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField verify[] = {
+    RF_RUN_ROW,
     RF_OBJECT_ROW("claims[]", "one object per claim that ran"),
     RF_STRING_ROW("claims[].id", "as in the ledger"),
     RF_STRING_ROW("claims[].paper", "which paper"),
@@ -15,7 +16,9 @@ static const RfField verify[] = {
     RF_STRING_ROW("claims[].compared", "what these numbers compare: the check that came closest to failing"),
     RF_INTEGER_ROW("claims[].checks", "comparisons made"),
     RF_NUMBER_ROW("claims[].tightness", "", "largest share of a bound that was used; null without a bound"),
-    RF_STRING_ROW("claims[].verdict", "pass | fail | skipped"),
+    RF_STRING_ROW("claims[].verdict",
+                  "pass | fail | incomplete (nothing failed, but less was compared than the claim needs) | "
+                  "skipped; with several seeds, the worst"),
     RF_STRING_ROW("claims[].printed_form",
                   "pass | fail: the form printed in the paper, where it differs; otherwise null"),
     RF_OBJECT_ROW("claims[].misprints[]", "misprints that the claim puts to the test"),
@@ -28,10 +31,20 @@ static const RfField verify[] = {
     RF_NUMBER_ROW("claims[].misprints[].corrected_value", "", "by the corrected form"),
     RF_NUMBER_ROW("claims[].misprints[].observed", "", "as computed"),
     RF_BOOLEAN_ROW("claims[].misprints[].printed_holds", "the printed form passes all the same"),
+    RF_OBJECT_ROW("claims[].counts[]", "what the claim needs and what it did; the comparisons first"),
+    RF_STRING_ROW("claims[].counts[].what", "what is counted"),
+    RF_INTEGER_ROW("claims[].counts[].required", "fewer than this are incomplete"),
+    RF_INTEGER_ROW("claims[].counts[].made", "how many there were"),
+    RF_INTEGER_ROW("claims[].counts[].dropped", "left out: undecided, drawn again, outside of the premise"),
+    RF_OBJECT_ROW("claims[].seeds[]", "one object per run (--times)"),
+    RF_INTEGER_ROW("claims[].seeds[].seed", "what everything random in the run follows from"),
+    RF_STRING_ROW("claims[].seeds[].verdict", "of that run"),
+    RF_STRING_ROW("claims[].seeds[].note", "why it is not a pass"),
     RF_STRING_ROW("claims[].note", "what else is worth knowing"),
     RF_NUMBER_ROW("claims[].seconds", "s", "time it took"),
     RF_INTEGER_ROW("passed", "claims that passed"),
     RF_INTEGER_ROW("failed", "claims that failed"),
+    RF_INTEGER_ROW("incomplete", "claims that compared less than they need"),
     RF_INTEGER_ROW("skipped", "claims that did not run"),
 };
 const RfFieldTable rf_fields_verify = {"verify", false, "the claims of the five papers, run",

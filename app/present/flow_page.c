@@ -1,6 +1,7 @@
 /* A flow on the terminal: a table of phases and events in the order of time, then the limit, then a footer
  * with the status and where the time went. */
 #include "present/present.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,13 +11,13 @@ enum { PAGE_EVENTS = 12, PAGE_GROUPS = 12, PAGE_SECTOR = 32, PAGE_TRACE = 6 };
 
 static void add_time(char *text, size_t size, double log_t) {
   if (isnan(log_t))
-    snprintf(text, size, "-");
+    rf_format(text, size, "-");
   else if (log_t == -INFINITY)
-    snprintf(text, size, "0");
+    rf_format(text, size, "0");
   else if (fabs(log_t) < 600)
-    snprintf(text, size, "%.6g", exp(log_t));
+    rf_format(text, size, "%.6g", exp(log_t));
   else
-    snprintf(text, size, "e^%.4g", log_t);
+    rf_format(text, size, "e^%.4g", log_t);
 }
 
 static void head(RfText *page, const RfFlowReport *report) {
@@ -82,10 +83,10 @@ static void row(RfTable *table, double log_t, const char *mark, const char *what
 static void event_row(RfTable *table, const RfFlowEvent *event) {
   char what[64];
   if (event->sample >= 0)
-    snprintf(what, sizeof what, "neuron %lld %s sample %lld", (long long)event->neuron,
-             rf_event_name(event->kind), (long long)event->sample);
+    rf_format(what, sizeof what, "neuron %lld %s sample %lld", (long long)event->neuron,
+              rf_event_kind_name(event->kind), (long long)event->sample);
   else
-    snprintf(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_name(event->kind));
+    rf_format(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_kind_name(event->kind));
   row(table, event->log_t, "*", what, NAN, NAN, NAN);
 }
 

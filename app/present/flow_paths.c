@@ -1,11 +1,13 @@
 /* The plane in which the neurons of a flow are shown, and their ways in it. */
 #include "present/present.h"
+#include "flow/flow.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { PATH_POINTS = 64 };
 
@@ -32,12 +34,12 @@ static bool class_direction(RfContext *context, double *out, char *name, size_t 
   }
   if (found) {
     memcpy(out, margin.w, (size_t)d * sizeof(double));
-    snprintf(name, size, "w%s", sign);
+    rf_format(name, size, "w%s", sign);
   } else {
     memset(out, 0, (size_t)d * sizeof(double));
     for (rf_index i = 0; i < problem->n; i++)
       if (problem->y[i] * label > 0) rf_la_axpy(out, 1, problem->X + i * d, d);
-    snprintf(name, size, "x%s", sign);
+    rf_format(name, size, "x%s", sign);
   }
   rf_class_margin_free(&margin);
   double norm = rf_la_norm(out, d);
@@ -70,9 +72,9 @@ static void choose_plane(RfContext *context, double *axes, RfFlowPaths *paths, c
   }
   rf_la_scale(f, 1 / left, d);
   if (other)
-    snprintf(paths->axes[1], sizeof paths->axes[1], "%s across %.12s", second, paths->axes[0]);
+    rf_format(paths->axes[1], sizeof paths->axes[1], "%s across %.12s", second, paths->axes[0]);
   else
-    snprintf(paths->axes[1], sizeof paths->axes[1], "across %.12s", paths->axes[0]);
+    rf_format(paths->axes[1], sizeof paths->axes[1], "across %.12s", paths->axes[0]);
 }
 
 static void project(double *out, const double *v, const double *axes, rf_index d, bool unit) {
@@ -99,7 +101,7 @@ RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowP
   paths->count = count, paths->n_times = PATH_POINTS;
   for (rf_index k = 0; k < count && !status; k++) paths->neurons[k] = k * m / count;
   if (!status)
-    status = rf_align_sample(context, directions, problem, paths->neurons, count, times, PATH_POINTS);
+    status = rf_flow_align_sample(context, directions, problem, paths->neurons, count, times, PATH_POINTS);
   if (!status) {
     choose_plane(context, axes, paths, problem);
     for (rf_index k = 0; k < count * PATH_POINTS; k++)

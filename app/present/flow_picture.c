@@ -1,6 +1,7 @@
 /* Pictures of a flow: neurons among the hyperplanes, quantities along the run, margins, and the events of
  * every neuron. */
 #include "present/present.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -307,8 +308,8 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
                                    {"branch", RF_COLOUR_PURPLE, RF_MARK_CIRCLE}};
   rf_svg_legend(svg, 80, height + 90, 600, entries, 5);
   char text[96];
-  snprintf(text, sizeof text, "%lld events%s", (long long)result->n_events,
-           step > 1 || thin > 1 ? ", not all are drawn" : "");
+  rf_format(text, sizeof text, "%lld events%s", (long long)result->n_events,
+            step > 1 || thin > 1 ? ", not all are drawn" : "");
   rf_svg_label(svg, 80, height + 120, RF_ANCHOR_START, 12, RF_COLOUR_INK, text);
   rf_svg_end(svg);
 }
@@ -326,14 +327,14 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
   char line[256];
   RfText plain = {0};
   RfSvg svg;
-  snprintf(line, sizeof line, "%s%s%s", report->name ? report->name : "data",
-           report->positive_class ? ", class " : "", report->positive_class ? report->positive_class : "");
+  rf_format(line, sizeof line, "%s%s%s", report->name ? report->name : "data",
+            report->positive_class ? ", class " : "", report->positive_class ? report->positive_class : "");
   rf_html_section(page, line);
   if (limit->outcome == RF_FLOW_CONVERGED)
-    snprintf(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
+    rf_format(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
   else
-    snprintf(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
-             limit->why);
+    rf_format(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
+              limit->why);
   rf_html_verdict(page, limit->outcome == RF_FLOW_CONVERGED ? RF_GOOD : RF_BAD, line);
   if (paths->count > 0) {
     rf_svg_flow_neurons(&svg, report, paths);

@@ -1,6 +1,7 @@
 /* The page of `inspect`, for the terminal and as HTML: the verdict first, then sections of aligned facts.
  * Both come from the same tables, so they say the same. */
 #include "present/present_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +32,9 @@ static const char *answer_text(RfAnswer answer) {
 /* A number, or a dash. */
 static void number_text(char out[32], double value) {
   if (isfinite(value))
-    snprintf(out, 32, "%.6g", value + 0.0);
+    rf_format(out, 32, "%.6g", value + 0.0);
   else
-    snprintf(out, 32, "-");
+    rf_format(out, 32, "-");
 }
 
 /* ---- verdict --------------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static void fact_number(RfTable *table, const char *name, double value, const ch
 
 static void fact_count(RfTable *table, const char *name, rf_index value, const char *note) {
   char text[32];
-  snprintf(text, sizeof text, "%lld", (long long)value);
+  rf_format(text, sizeof text, "%lld", (long long)value);
   fact(table, name, text, note);
 }
 
@@ -109,8 +110,8 @@ static void data_section(RfTable *table, const RfInspection *inspection) {
                        : pairs->n_pos         ? ", y = +1"
                                               : ", y = -1";
     char name[80], note[80];
-    snprintf(name, sizeof name, "class %.60s", data->class_names[k]);
-    snprintf(note, sizeof note, "samples%s", sign);
+    rf_format(name, sizeof name, "class %.60s", data->class_names[k]);
+    rf_format(note, sizeof note, "samples%s", sign);
     fact_count(table, name, inspection->class_sizes[k], note);
   }
   fact_count(table, "rank", pairs->rank,
@@ -193,9 +194,9 @@ static void cone_section(RfTable *table, const RfInspection *inspection) {
 static void count_text(char out[48], const char *decimal) {
   size_t length = strlen(decimal);
   if (length <= 15)
-    snprintf(out, 48, "%s", decimal);
+    rf_format(out, 48, "%s", decimal);
   else
-    snprintf(out, 48, "%c.%.2se%zu", decimal[0], decimal + 1, length - 1);
+    rf_format(out, 48, "%c.%.2se%zu", decimal[0], decimal + 1, length - 1);
 }
 
 static void sector_section(RfTable *table, const RfInspection *inspection) {
@@ -205,12 +206,12 @@ static void sector_section(RfTable *table, const RfInspection *inspection) {
   if (sectors->known) count_text(count, sectors->count);
   if (sectors->bound) {
     count_text(bound, sectors->bound);
-    snprintf(note, sizeof note, "open sectors, at most %s%s", bound, sectors->known ? "" : "; not counted");
+    rf_format(note, sizeof note, "open sectors, at most %s%s", bound, sectors->known ? "" : "; not counted");
   }
   fact(table, "activation patterns", count, note);
-  snprintf(note, sizeof note,
-           isfinite(spike->number) ? "spike number %.6g" : "(Xu)+ = Xz with |z| <= |u| for every u",
-           spike->number);
+  rf_format(note, sizeof note,
+            isfinite(spike->number) ? "spike number %.6g" : "(Xu)+ = Xz with |z| <= |u| for every u",
+            spike->number);
   fact(table, "spike-free", answer_text(spike->holds), note);
 }
 
@@ -302,7 +303,7 @@ static void note(const Page *page, const char *prose) {
 static void start_note(const Page *page, const RfTheory *theory) {
   char prose[256];
   if (theory->n_predictions == 0) return;
-  snprintf(prose, sizeof prose, "Asked of the start: %s.", theory->predictions[0].when);
+  rf_format(prose, sizeof prose, "Asked of the start: %s.", theory->predictions[0].when);
   note(page, prose);
 }
 
@@ -386,8 +387,8 @@ static void label_sections(const Page *page, const RfInspection *inspection) {
   cone_section(&table, inspection);
   section(page, "Cones", &table);
   const RfExtremal *extremal = &inspection->extremal;
-  snprintf(title, sizeof title, "Extremal directions of G (leak %g, %s loss)", inspection->settings.leak,
-           rf_loss_name(inspection->settings.loss));
+  rf_format(title, sizeof title, "Extremal directions of G (leak %g, %s loss)", inspection->settings.leak,
+            rf_loss_name(inspection->settings.loss));
   rf_table_init(&table, "lrll", "|G|direction|sector");
   extremal_section(&table, inspection);
   section(page, title, &table);
@@ -431,9 +432,9 @@ static void sections(const Page *page, const RfInspection *inspection) {
 
 static void size_line(char out[160], const RfInspection *inspection) {
   const RfDataset *data = inspection->data;
-  snprintf(out, 160, "%lld sample%s in %lld dimension%s, %lld class%s", (long long)data->n,
-           data->n == 1 ? "" : "s", (long long)data->d, data->d == 1 ? "" : "s", (long long)data->n_classes,
-           data->n_classes == 1 ? "" : "es");
+  rf_format(out, 160, "%lld sample%s in %lld dimension%s, %lld class%s", (long long)data->n,
+            data->n == 1 ? "" : "s", (long long)data->d, data->d == 1 ? "" : "s", (long long)data->n_classes,
+            data->n_classes == 1 ? "" : "es");
 }
 
 void rf_inspection_page(RfText *out, const RfInspection *inspection, int width) {

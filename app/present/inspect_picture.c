@@ -1,6 +1,8 @@
 /* Pictures of an inspection: the plane with its cones and directions, G on the circle, the samples' margins.
  * Angles are counter-clockwise from the first axis; pixels have y downwards. */
 #include "present/present_internal.h"
+#include "net/net.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +84,7 @@ static void rim_add(Rim *rim, const double *v, RfColour colour, const char *text
   double angle = angle_of(v);
   rim->labels[rim->count].angle = rim->labels[rim->count].shown = angle;
   rim->labels[rim->count].colour = colour;
-  snprintf(rim->labels[rim->count++].text, sizeof rim->labels[0].text, "%s", text);
+  rf_format(rim->labels[rim->count++].text, sizeof rim->labels[0].text, "%s", text);
 }
 
 static int by_angle(const void *a, const void *b) {
@@ -144,7 +146,7 @@ static void draw_extremal(const Disc *disc, Rim *rim, const RfExtremalDirection 
   for (rf_index k = 0; k < count; k++) {
     const double *v = list[k].direction;
     char text[32];
-    snprintf(text, sizeof text, "%s %.3g", name, list[k].G);
+    rf_format(text, sizeof text, "%s %.3g", name, list[k].G);
     rf_svg_mark(disc->svg, disc->x + disc->radius * v[0], disc->y - disc->radius * v[1], 6, mark, colour);
     if (k < LABELLED_DIRECTIONS) rim_add(rim, v, colour, text); /* the largest come first */
   }
@@ -195,8 +197,8 @@ static void plane_legend(RfSvg *svg, const RfInspection *inspection, double y) {
   double used = rf_svg_legend(svg, 30, y, svg->width - 40, entries, count);
   char text[160];
   rf_index step = inspection->data->n / MOST_POINTS + 1;
-  snprintf(text, sizeof text, "The circle shows directions; the longest sample has length %.4g.%s",
-           inspection->pairs.norm_max, step > 1 ? " Not every sample is drawn." : "");
+  rf_format(text, sizeof text, "The circle shows directions; the longest sample has length %.4g.%s",
+            inspection->pairs.norm_max, step > 1 ? " Not every sample is drawn." : "");
   rf_svg_label(svg, 30, y + used + 14, RF_ANCHOR_START, 12, RF_COLOUR_INK, text);
 }
 
@@ -356,4 +358,28 @@ void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection) {
   rf_svg_legend(svg, 80, 336, 660, entries, 3);
   rf_svg_end(svg);
   rf_free(samples);
+}
+
+RfStatus rf_inspection_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                const RfInspection *inspection) {
+  static const struct {
+    void (*draw)(RfSvg *svg, const RfInspection *inspection);
+    const char *name;
+  } all[] = {{rf_inspection_plane_svg, "plane.svg"},
+             {rf_inspection_potential_svg, "potential.svg"},
+             {rf_inspection_margins_svg, "margins.svg"}};
+  const RfDataset *data = inspection->data;
+  if (!data->y) {
+    rf_message(context, RF_WARNING, "pictures of the data need two classes: see --classes");
+    return RF_OK;
+  }
+  RfStatus status = RF_OK;
+  for (int k = 0; k < 3 && !status; k++) {
+    RfSvg svg;
+    if (k < 2 ? data->d != 2 : inspection->linear.status != RF_OK) continue;
+    all[k].draw(&svg, inspection);
+    status = draw(user, &svg, all[k].name);
+    rf_svg_free(&svg);
+  }
+  return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "present/present_internal.h"
+#include "core/core.h"
 
 static void support_json(RfJson *json, const RfLayeredLimit *limit) {
   if (!limit->margins) return rf_json_null(json, "support");
@@ -34,23 +35,23 @@ static void limit_json(RfJson *json, const RfLayeredLimit *limit) {
 static void verdict_json(RfJson *json, const RfLayeredLimit *limit, const RfLayeredCertificate *certificate) {
   rf_json_object(json, "verdict");
   rf_json_answer(json, "kkt", limit->outcome == RF_FLOW_CONVERGED ? RF_YES : RF_UNKNOWN);
-  rf_json_string(json, "local", certificate ? rf_verdict_text(certificate->local) : NULL);
-  rf_json_string(json, "global", certificate ? rf_verdict_text(certificate->global) : NULL);
+  rf_json_string(json, "local", certificate ? rf_verdict_name(certificate->local) : NULL);
+  rf_json_string(json, "global", certificate ? rf_verdict_name(certificate->global) : NULL);
   rf_json_number(json, "gap", certificate ? certificate->gap : NAN);
   rf_json_end(json);
 }
 
-void rf_json_layered_flow(RfJson *json, const RfLayeredFlowReport *report) {
-  const RfLayeredLimit *limit = report->limit;
-  rf_json_string(json, "name", report->name);
-  rf_json_integer(json, "n", report->n);
-  rf_json_integer(json, "d", report->d);
+void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study) {
+  const RfLayeredLimit *limit = &study->limit;
+  rf_json_string(json, "name", study->data->name);
+  rf_json_integer(json, "n", study->data->n);
+  rf_json_integer(json, "d", study->data->d);
   rf_json_null(json, "width");
   rf_json_number(json, "leak", limit->net.leak);
-  rf_json_string(json, "loss", rf_loss_name(report->loss));
-  rf_json_string(json, "norm", report->mean ? "mean" : "sum");
-  rf_json_string(json, "init", report->init);
-  rf_json_number(json, "log_scale", report->log_scale);
+  rf_json_string(json, "loss", rf_loss_name(study->loss));
+  rf_json_string(json, "norm", study->mean ? "mean" : "sum");
+  rf_json_string(json, "init", study->init);
+  rf_json_number(json, "log_scale", study->log_scale);
   rf_json_null(json, "alignment"), rf_json_null(json, "phases"), rf_json_null(json, "events");
   rf_json_null(json, "n_events");
   rf_json_boolean(json, "branched", false);
@@ -67,18 +68,18 @@ void rf_json_layered_flow(RfJson *json, const RfLayeredFlowReport *report) {
   rf_json_integer(json, "steps", limit->steps);
   rf_json_null(json, "escapes");
   rf_json_end(json);
-  verdict_json(json, limit, report->certificate);
+  verdict_json(json, limit, study->judged ? &study->certificate : NULL);
   rf_json_null(json, "choice"), rf_json_null(json, "positive_class");
 }
 
-void rf_text_layered_flow(RfText *page, const RfLayeredFlowReport *report, int width) {
-  const RfLayeredLimit *limit = report->limit;
-  rf_text_styled(page, RF_BOLD, report->name ? report->name : "data");
-  rf_text_addf(page, "  %lld samples in %lld dimensions\n", (long long)report->n, (long long)report->d);
+void rf_text_layered_flow(RfText *page, const RfStudyLayered *study, int width) {
+  const RfLayeredLimit *limit = &study->limit;
+  rf_text_styled(page, RF_BOLD, study->data->name ? study->data->name : "data");
+  rf_text_addf(page, "  %lld samples in %lld dimensions\n", (long long)study->data->n,
+               (long long)study->data->d);
   rf_text_addf(page, "%lld layers, %lld weights, leak %g, %s loss (%s), start %s\n\n",
                (long long)limit->net.n_layers, (long long)limit->net.n_parameters, limit->net.leak,
-               rf_loss_name(report->loss), report->mean ? "mean" : "sum",
-               report->init ? report->init : "given");
+               rf_loss_name(study->loss), study->mean ? "mean" : "sum", study->init ? study->init : "given");
   rf_text_addf(page, "Flow to ln t = %.6g, loss e^%.6g, |theta| = %.6g\n", limit->log_t, limit->log_loss,
                exp(limit->log_norm));
   rf_text_styled(page, RF_BOLD, "Limit  ");
@@ -94,9 +95,9 @@ void rf_text_layered_flow(RfText *page, const RfLayeredFlowReport *report, int w
                  (long long)limit->held);
   if (isfinite(limit->direction_error))
     rf_text_addf(page, "  direction  two runs agree to %.1e\n", limit->direction_error);
-  if (report->certificate) rf_text_layered_certificate(page, report->certificate, width);
+  if (study->judged) rf_text_layered_certificate(page, &study->certificate, width);
   rf_text_style(page, RF_DIM);
-  rf_text_addf(page, "\n%.3g s, %lld steps; layers stay balanced to %.1e\n", report->seconds,
+  rf_text_addf(page, "\n%.3g s, %lld steps; layers stay balanced to %.1e\n", study->seconds,
                (long long)limit->steps, limit->drift);
   rf_text_style(page, RF_PLAIN);
 }
@@ -146,8 +147,8 @@ static void panel(RfSvg *svg, const RfLayeredLimit *limit, const double *t, doub
   rf_plot_line(&plot, t, values, rows, (RfPen){.colour = colours[3], .width = 2});
 }
 
-void rf_svg_layered_flow(RfSvg *svg, const RfLayeredFlowReport *report) {
-  const RfLayeredLimit *limit = report->limit;
+void rf_svg_layered_flow(RfSvg *svg, const RfStudyLayered *study) {
+  const RfLayeredLimit *limit = &study->limit;
   double *t = RF_NEW(double, limit->n_trace), *values = RF_NEW(double, limit->n_trace);
   rf_svg_begin(svg, 720, 660, "Loss, norm and margins", "Three quantities along the run over ln t");
   for (rf_index k = 0; k < limit->n_trace && t; k++)
@@ -161,24 +162,24 @@ void rf_svg_layered_flow(RfSvg *svg, const RfLayeredFlowReport *report) {
   rf_svg_end(svg);
 }
 
-void rf_html_layered_flow(RfText *html, const RfLayeredFlowReport *report) {
-  const RfLayeredLimit *limit = report->limit;
+void rf_html_layered_flow(RfText *html, const RfStudyLayered *study) {
+  const RfLayeredLimit *limit = &study->limit;
   char line[256];
   RfText plain = {0};
   RfSvg svg;
-  rf_html_section(html, report->name ? report->name : "data");
+  rf_html_section(html, study->data->name ? study->data->name : "data");
   if (limit->outcome == RF_FLOW_CONVERGED)
-    snprintf(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
+    rf_format(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
   else
-    snprintf(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
-             limit->why);
+    rf_format(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
+              limit->why);
   rf_html_verdict(html, limit->outcome == RF_FLOW_CONVERGED ? RF_GOOD : RF_BAD, line);
   if (limit->n_trace > 1) {
-    rf_svg_layered_flow(&svg, report);
+    rf_svg_layered_flow(&svg, study);
     rf_html_picture(html, &svg, "Loss, norm and margins along the run; dashed: the margin of the limit.");
     rf_svg_free(&svg);
   }
-  rf_text_layered_flow(&plain, report, 100);
+  rf_text_layered_flow(&plain, study, 100);
   rf_html_preformatted(html, rf_text_string(&plain));
   if (plain.failed) html->failed = true;
   rf_text_free(&plain);

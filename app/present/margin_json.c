@@ -47,3 +47,9 @@ void rf_json_class_margin(RfJson *json, const char *key, const RfClassMargin *ma
   rf_json_number(json, "stationarity", exists ? margin->stationarity : NAN);
   rf_json_end(json);
 }
+
+void rf_json_classes(RfJson *json, const RfDataset *data) {
+  rf_json_array(json, "classes");
+  for (rf_index k = 0; k < data->n_classes; k++) rf_json_string(json, NULL, data->class_names[k]);
+  rf_json_end(json);
+}

@@ -3,7 +3,7 @@
  * polar set {lambda : max over |u| <= 1 of |lambda^T phi(Xu)| <= 1} with the dual optimum (WP Fig. 2). lambda
  * carries the sign of the label here. */
 #include "present/present_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Axes with round ticks, linear or logarithmic, and lines clipped to their frame. */
 #include "present/present.h"
+#include "core/core.h"
 
 #include <float.h>
 #include <math.h>
@@ -87,10 +88,10 @@ static void tick_label(char *out, size_t size, double value) {
   double power = log10(fabs(value));
   if (value > 0 && (value < 1e-3 || value > 9e4) &&
       fabs(power - round(power)) < 1e-9) { /* 0.0001 and 100000 would be wide */
-    snprintf(out, size, "1e%.0f", power);
+    rf_format(out, size, "1e%.0f", power);
     return;
   }
-  snprintf(out, size, "%.6g", value);
+  rf_format(out, size, "%.6g", value);
   char *exponent = strstr(out, "e+0"); /* 1e+06 -> 1e6 */
   if (exponent) memmove(exponent + 1, exponent + 3, strlen(exponent + 3) + 1);
   exponent = strstr(out, "e-0");

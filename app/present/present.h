@@ -8,6 +8,7 @@
 #define RF_PRESENT_H
 
 #include "reluflow/study.h"
+#include "core/core.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +76,7 @@ typedef enum RfFieldType {
   RF_FIELD_COUNT, /* an integer; a decimal string above 2^53 */
   RF_FIELD_NUMBER,
   RF_FIELD_STRING,
+  RF_FIELD_MAP,  /* an object with names of its own: flags, tolerances */
   RF_FIELD_SHAPE /* an object described by the table named in `shape` */
 } RfFieldType;
 
@@ -214,6 +216,9 @@ RF_API void rf_svg_end(RfSvg *svg);
 RF_API void rf_svg_free(RfSvg *svg);
 RF_API RfStatus rf_svg_write(RfContext *context, const RfSvg *svg, const char *path);
 
+/* Takes a finished picture, for example to a file of that name. */
+typedef RfStatus (*RfPictureFn)(void *user, const RfSvg *svg, const char *name);
+
 /* A pair of axes inside a picture. */
 typedef struct RfAxis {
   double low, high; /* data range; low < high, positive for a logarithmic axis */
@@ -277,6 +282,9 @@ RF_API void rf_inspection_verdict(RfText *out, const RfInspection *inspection);
 RF_API void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection);
 RF_API void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection);
 RF_API void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection);
+/* Those of them that these data have, as NAME.svg. */
+RF_API RfStatus rf_inspection_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                       const RfInspection *inspection);
 
 /* ---- margins, shared by several commands ----------------------------------------------------- */
 
@@ -288,6 +296,8 @@ RF_API void rf_json_answer(RfJson *json, const char *key, RfAnswer answer);
 /* "(1, 2, 3)" with at most `most` entries; "0 4 7" likewise. */
 RF_API void rf_text_vector(RfText *text, const double *values, rf_index count, rf_index most);
 RF_API void rf_text_rows(RfText *text, const rf_index *rows, rf_index count, rf_index most);
+/* The member "classes": the names of the labels. */
+RF_API void rf_json_classes(RfJson *json, const RfDataset *data);
 
 /* ---- the global max margin, shared by several commands ------------------------------------------------ */
 
@@ -297,6 +307,17 @@ RF_API void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *opti
 /* The same for the sum over `count` one-against-the-rest problems. */
 RF_API void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *parts, rf_index count);
 RF_API void rf_text_optimum(RfText *page, const RfOptimum *optimum, const RfOptimumSettings *settings);
+/* Everything that `maxmargin` shows, for the questions of a dataset: one, or one per class. */
+RF_API void rf_json_bests(RfJson *json, const RfDataset *whole, const RfStudyBest *const *bests,
+                          rf_index count, const RfStudyBestSettings *settings, int detail);
+RF_API void rf_text_bests(RfText *page, const RfDataset *whole, const RfStudyBest *const *bests,
+                          rf_index count, const RfStudyBestSettings *settings);
+RF_API void rf_html_bests(RfText *html, const RfDataset *whole, const RfStudyBest *const *bests,
+                          rf_index count, const RfStudyBestSettings *settings);
+/* ellipsoid.svg and polar.svg, for two samples with a network that fits them; otherwise none. */
+RF_API RfStatus rf_best_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                 const RfStudyBest *const *bests, rf_index count,
+                                 const RfStudyBestSettings *settings);
 /* Two samples only (optimum->n = 2, not infeasible); signs as in the settings. The outputs of one unit neuron
  * on the samples with the optimal neurons, and the polar set of multipliers with the dual optimum. Each
  * begins and ends its SVG. */
@@ -331,26 +352,27 @@ typedef struct RfFlowReport {
   double seconds;             /* wall time of the run */
 } RfFlowReport;
 
-/* A layered flow, for people and for programs. */
-typedef struct RfLayeredFlowReport {
-  const char *name; /* of the dataset */
-  const char *init; /* the file of the network */
-  rf_index n, d;
-  RfLoss loss;
-  bool mean;
-  double log_scale;
-  const RfLayeredLimit *limit;
-  const RfLayeredCertificate *certificate; /* of the limit; NULL = not asked for */
-  double seconds;
-} RfLayeredFlowReport;
+/* The report of a run: of the study itself, or of one of its continuations. */
+RF_API RfFlowReport rf_flow_report(const RfStudyFlow *study, const RfStudyRun *run, int detail);
+
+/* Everything that `flow` shows, for the questions of a dataset: one, or one per class. */
+RF_API void rf_json_flows(RfJson *json, const RfDataset *whole, const RfStudyFlow *const *flows,
+                          rf_index count, int detail);
+RF_API void rf_text_flows(RfText *page, const RfStudyFlow *const *flows, rf_index count, int detail);
+/* Sections of a page, begun and ended by the caller. */
+RF_API RfStatus rf_html_flows(RfContext *context, RfText *html, const RfStudyFlow *const *flows,
+                              rf_index count);
+/* The pictures one by one, named NAME.svg, or classK-NAME.svg where there are several. */
+RF_API RfStatus rf_flow_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                 const RfStudyFlow *const *flows, rf_index count);
 
 /* The members of table `flow` (all but per_class), those of two-layer networks null. */
-RF_API void rf_json_layered_flow(RfJson *json, const RfLayeredFlowReport *report);
-RF_API void rf_text_layered_flow(RfText *page, const RfLayeredFlowReport *report, int width);
+RF_API void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study);
+RF_API void rf_text_layered_flow(RfText *page, const RfStudyLayered *study, int width);
 /* Loss, norm and margins along the run, the limit dashed. */
-RF_API void rf_svg_layered_flow(RfSvg *svg, const RfLayeredFlowReport *report);
+RF_API void rf_svg_layered_flow(RfSvg *svg, const RfStudyLayered *study);
 /* A section of a page: the verdict, loss, norm and margins along the run, and the certificate. */
-RF_API void rf_html_layered_flow(RfText *html, const RfLayeredFlowReport *report);
+RF_API void rf_html_layered_flow(RfText *html, const RfStudyLayered *study);
 
 /* The members of table `flow` (all but per_class) into the object at hand. */
 RF_API void rf_json_flow(RfJson *json, const RfFlowReport *report);
@@ -400,6 +422,9 @@ RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
 
 /* ---- explain ---------------------------------------------------------------------------------- */
 
+/* Every picture of its parts: those of inspect, of the flow, and of the best margin. */
+RF_API RfStatus rf_explanation_pictures(RfContext *context, RfPictureFn draw, void *user,
+                                        const RfExplanation *explanation);
 /* Ten lines, and the self-contained page. */
 RF_API void rf_explanation_page(RfText *page, const RfExplanation *explanation, int width);
 RF_API RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanation *explanation);

@@ -1,5 +1,6 @@
 /* Tables of texts: aligned for the terminal, as <table> for pages. */
 #include "present/present.h"
+#include "core/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ void rf_table_cell(RfTable *table, const char *format, ...) {
   char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  rf_format_list(text, sizeof text, format, arguments);
   va_end(arguments);
   char *cell = rf_copy_text(text);
   if (!cell)
@@ -53,7 +54,7 @@ static void header_cell(char *out, size_t size, const RfTable *table, rf_index c
     from = strchr(from, '|');
     if (from) from++;
   }
-  snprintf(out, size, "%.*s", from ? (int)strcspn(from, "|") : 0, from ? from : "");
+  rf_format(out, size, "%.*s", from ? (int)strcspn(from, "|") : 0, from ? from : "");
 }
 
 static rf_index column_width(const RfTable *table, rf_index c) {

@@ -1,5 +1,6 @@
 /* Text that grows by doubling, with a sticky failure flag, and the escapes that HTML and SVG need. */
 #include "present/present.h"
+#include "core/core.h"
 #include "present/present_internal.h"
 
 #include <math.h>
@@ -46,14 +47,14 @@ void rf_text_addf(RfText *text, const char *format, ...) {
   char small[256];
   va_list again;
   va_copy(again, arguments);
-  int length = vsnprintf(small, sizeof small, format, arguments);
+  int length = rf_format_list(small, sizeof small, format, arguments);
   va_end(arguments);
   if (length < 0)
     text->failed = true;
   else if ((size_t)length < sizeof small)
     rf_text_add_bytes(text, small, (size_t)length);
   else if (reserve(text, (size_t)length)) {
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    rf_format_list(text->data + text->length, (size_t)length + 1, format, again);
     text->length += (size_t)length;
   }
   va_end(again);

@@ -3,7 +3,13 @@
  *
  * Everywhere X is n rows of d; y (n) is -1 or +1. Row norms do not matter to sectors, so all tests are done
  * on unit rows. Zero rows have no hyperplane: they are left out of arrangements and cones and show as '0' in
- * a sector. */
+ * a sector.
+ *
+ * Ownership: results own their arrays (rf_..._free); X and y are read during the call only. What a visitor is
+ * given holds until it returns.
+ *
+ * Threads: calls with different contexts may run at the same time; results do not depend on context->threads.
+ */
 #ifndef RELUFLOW_GEOMETRY_H
 #define RELUFLOW_GEOMETRY_H
 
@@ -37,11 +43,6 @@ RF_API RfStatus rf_geometry_pairs(RfContext *context, RfPairFacts *facts, const 
                                   rf_index n, rf_index d);
 
 /* ---- sectors ------------------------------------------------------------------------------------ */
-
-/* sector (n+1 characters, ends with 0): '+', '-' or '0' by the sign of <w,x_i>; within tol.zero |w||x_i| it
- * is '0'. */
-RF_API void rf_geometry_sector(const RfContext *context, char *sector, const double *w, const double *X,
-                               rf_index n, rf_index d);
 
 /* ---- cones -------------------------------------------------------------------------------------- */
 
@@ -99,20 +100,6 @@ typedef struct RfSectorSettings {
   RfSectorMethod method;
   rf_index max_sectors; /* sweep: refuse (RF_LIMIT) to hold more than this; <= 0 = 20 million */
 } RfSectorSettings;
-
-/* Iterator over the open sectors, each once; a sector is followed by its mirror image where both come from
- * one computation. Opaque. */
-typedef struct RfSectors RfSectors;
-/* settings may be NULL. X is copied. No nonzero row: one sector, the whole space. */
-RF_API RfStatus rf_geometry_sectors_new(RfContext *context, RfSectors **sectors, const double *X, rf_index n,
-                                        rf_index d, const RfSectorSettings *settings);
-RF_API void rf_geometry_sectors_free(RfSectors *sectors);
-/* RF_OK and *found: positive is a bitset of n (bit i: <w,x_i> > 0), witness a unit vector of R^d well inside;
- * both belong to the iterator and change with the next call. !*found: all were given. */
-RF_API RfStatus rf_geometry_sectors_next(RfContext *context, RfSectors *sectors, bool *found,
-                                         const uint64_t **positive, const double **witness);
-/* No decision so far was close to its tolerance. */
-RF_API bool rf_geometry_sectors_exact(const RfSectors *sectors);
 
 /* Called for every open sector; false stops. */
 typedef bool (*RfSectorFn)(void *user, const uint64_t *positive, const double *witness);

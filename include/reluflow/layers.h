@@ -5,7 +5,11 @@
  * where L_l is linear in its input and in its own parameters u^(l): dense, diagonal, convolutional, or an
  * arbitrary sharing pattern (Vardi, Shamir, Srebro: every matrix entry is zero or one coordinate of u^(l)).
  * Without residual connections f is homogeneous of degree D in theta = (u^(1), ..., u^(D)). phi'(0) = leak.
- */
+ *
+ * Ownership: a network owns its layers and theta (rf_layers_free); rf_layers_weights points into theta.
+ *
+ * Threads: calls with different contexts may run at the same time; a network may be read by several. Results
+ * do not depend on context->threads. */
 #ifndef RELUFLOW_LAYERS_H
 #define RELUFLOW_LAYERS_H
 
@@ -68,23 +72,16 @@ RF_API RfStatus rf_layers_set_residual(RfContext *context, RfLayeredNet *net);
 /* ---- what a network is
  * ------------------------------------------------------------------------------------------ */
 
-RF_API rf_index rf_layers_inputs(const RfLayeredNet *net);
-RF_API rf_index rf_layers_outputs_count(const RfLayeredNet *net);
-/* Number of hidden pre-activations: the sum of outputs of all layers but the last. */
-RF_API rf_index rf_layers_hidden(const RfLayeredNet *net);
 /* D without residual connections; 0 when f is not homogeneous in theta. */
 RF_API rf_index rf_layers_homogeneity(const RfLayeredNet *net);
 RF_API double *rf_layers_weights(const RfLayeredNet *net, rf_index layer);
-/* The matrix entry (o,i) of a layer as an index into theta, -1 for a structural zero. */
-RF_API rf_index rf_layers_entry(const RfLayeredNet *net, rf_index layer, rf_index o, rf_index i);
 
 /* "dense", "diagonal", "conv", "shared". */
 RF_API const char *rf_layers_kind_name(RfLayerKind kind);
-/* The sizes that a file gives: [outputs, inputs], [size] or [out, in, kernel_h, kernel_w]; returns how many.
- */
-RF_API rf_index rf_layers_shape(rf_index shape[4], const RfLayer *layer);
-/* Every weight uniform in +-spread/sqrt(fan-in), fan-in = inputs that one output of the layer reads. */
-RF_API void rf_layers_init_uniform(RfLayeredNet *net, RfRandom *random, double spread);
+
+/* Every weight uniform in +-spread/sqrt(fan-in), fan-in = inputs that one output of the layer reads; the same
+ * seed gives the same weights. */
+RF_API void rf_layers_init(RfLayeredNet *net, uint64_t seed, double spread);
 
 /* ---- files -----------------------------------------------------------------------------------------------
  */
@@ -110,31 +107,9 @@ RF_API RfStatus rf_layers_evaluate(RfContext *context, double *out, double *hidd
  * of outputs) may be NULL. Uses context->threads; the result does not depend on their number. */
 RF_API RfStatus rf_layers_gradient(RfContext *context, double *gradient, double *out, const RfLayeredNet *net,
                                    const double *X, const double *weights, rf_index n);
-/* Row i = d f(x_i)/d theta for a network with one output: n rows of n_parameters. Fixed layers included. */
-RF_API RfStatus rf_layers_jacobian(RfContext *context, double *jacobian, const RfLayeredNet *net,
-                                   const double *X, rf_index n);
 
-/* ---- the inner loop of training
- * -------------------------------------------------------------------------------- */
-
-/* Memory for repeated gradients of one network shape, in double or in float. */
-typedef struct RfLossWork RfLossWork;
+/* In which numbers a network is trained. */
 typedef enum RfPrecision { RF_DOUBLE = 0, RF_FLOAT = 1 } RfPrecision;
-
-RF_API RfStatus rf_layers_loss_work_new(RfContext *context, RfLossWork **work, const RfLayeredNet *net,
-                                        RfPrecision precision, rf_index most_rows);
-RF_API void rf_layers_loss_work_free(RfLossWork *work);
-/* For a network with one output, the shapes of net and the weights theta:
- *   q_i = y_i f(x_i),   gradient = e^{-shift} d/dtheta sum_i loss(q_i)
- * over n <= most_rows samples, zero on fixed layers. shift keeps late gradients from underflowing (use the
- * logarithm of the loss; 0 otherwise). Allocates nothing. Uses context->threads; the bits do not depend on
- * their number. */
-RF_API void rf_layers_loss_gradient(const RfContext *context, RfLossWork *work, double *gradient, double *q,
-                                    const double *theta, const double *X, const double *y, RfLoss loss,
-                                    double shift, rf_index n);
-RF_API void rf_layers_loss_gradient_float(const RfContext *context, RfLossWork *work, float *gradient,
-                                          float *q, const float *theta, const float *X, const float *y,
-                                          RfLoss loss, double shift, rf_index n);
 
 #ifdef __cplusplus
 }

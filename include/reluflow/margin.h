@@ -1,6 +1,11 @@
 /* margin: hard margins. The largest margin of a separator through the origin (or with a free intercept), the
  * minimum-norm vectors of the classes, their multipliers, and a Farkas certificate when there is none. Every
- * figure of a result is recomputed from its own numbers after the solver has finished. */
+ * figure of a result is recomputed from its own numbers after the solver has finished.
+ *
+ * Ownership: results own their arrays (rf_..._free); X and y are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time; results do not depend on context->threads.
+ */
 #ifndef RELUFLOW_MARGIN_H
 #define RELUFLOW_MARGIN_H
 
@@ -32,6 +37,8 @@ typedef struct RfLinearMargin {
   double complementarity; /* largest (z_i.w + y_i b)/margin - 1 over rows with a positive multiplier */
   double farkas_residual; /* |sum farkas_i z_i| / sum farkas_i |z_i|; with an intercept z_i has one more
                              entry, y_i max|x| */
+  bool exact; /* not separable, and integer weights near `farkas` balance exactly: proved. Tried for
+                 supports of up to 600 entries; smaller ones that do not balance are undecided */
   rf_index iterations;
 } RfLinearMargin;
 
@@ -45,10 +52,6 @@ RF_API RfStatus rf_margin_linear(RfContext *context, RfLinearMargin *margin, con
 /* The same with an intercept that is not counted in |w|: minimise |v|^2/2 s.t. y_i (v.x_i + c) >= 1. */
 RF_API RfStatus rf_margin_linear_intercept(RfContext *context, RfLinearMargin *margin, const double *X,
                                            const double *y, rf_index n, rf_index d);
-/* The same for z_i = factor_i x_i with any finite factors: the one-sided leaky copies are factors y_i and
- * leak y_i. `multipliers` then satisfy w/margin = sum_i multipliers_i factor_i x_i, `farkas` likewise. */
-RF_API RfStatus rf_margin_weighted(RfContext *context, RfLinearMargin *margin, const double *X,
-                                   const double *factor, rf_index n, rf_index d);
 
 /* The shortest w with w.x_i >= 1 on one class (w+ and w- of Phuong and Lampert). */
 typedef struct RfClassMargin {
@@ -64,6 +67,7 @@ typedef struct RfClassMargin {
   double *farkas;      /* n: >= 0, sums to 1, sum_i farkas_i x_i = 0, when no w exists */
   bool spans;          /* the support rows span R^d */
   double stationarity, feasibility, farkas_residual; /* as in RfLinearMargin */
+  bool exact;
   rf_index iterations;
 } RfClassMargin;
 

@@ -1,5 +1,9 @@
 /* net: two-layer networks f(x) = sum_k a_k phi(w_k . x), phi(z) = max(z, leak z), their losses, margins,
- * gradients and activation patterns, and the files they live in. */
+ * gradients and activation patterns, and the files they live in.
+ *
+ * Ownership: a network owns W and a (rf_net_free); names are constants.
+ *
+ * Threads: calls with different contexts may run at the same time; a network may be read by several. */
 #ifndef RELUFLOW_NET_H
 #define RELUFLOW_NET_H
 
@@ -34,11 +38,9 @@ RF_API RfStatus rf_net_margin(RfContext *context, double *margin, double *margin
 /* .npz and .json with W (m x d), a (m) and leak (0 when absent), or .safetensors with the two weights of a
  * PyTorch state dict; other endings by the first bytes, "-" is standard input. map,
  * "fc1.weight=W,fc2.weight=a", names the arrays; NULL: W and a, for .safetensors by shape. Biases other than
- * zero are refused. */
-RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map);
-/* As rf_net_load, and *leak_stated tells whether the file says what the leak is. */
-RF_API RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
-                                   const char *map);
+ * zero are refused. *leak_stated (may be NULL) tells whether the file says what the leak is. */
+RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
+                            const char *map);
 /* The same from bytes in memory (not compressed), format by the ending of `name` or by the first bytes. */
 RF_API RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name,
                              const char *map, const void *bytes, size_t size);
@@ -49,15 +51,7 @@ typedef enum RfLoss { RF_LOSS_LOGISTIC = 0, RF_LOSS_LOGISTIC2 = 1, RF_LOSS_EXP =
 
 RF_API RfStatus rf_loss_from_name(RfContext *context, RfLoss *loss, const char *name);
 RF_API const char *rf_loss_name(RfLoss loss);
-RF_API double rf_loss_value(RfLoss loss, double q);     /* loss(q) */
-RF_API double rf_loss_log_value(RfLoss loss, double q); /* ln loss(q), right for q = 1e300 */
-RF_API double rf_loss_log_slope(RfLoss loss, double q); /* ln(-loss'(q)) */
-RF_API double rf_loss_curvature(RfLoss loss, double q); /* d/dq ln(-loss'(q)), in [-1,0] */
-RF_API double rf_loss_slope_at_zero(RfLoss loss);       /* b0 = -loss'(0): 1/2, 1, 1 */
-/* ln sum_i exp(term(loss, q_i)) for term = rf_loss_log_value or rf_loss_log_slope: right where every term
- * underflows. */
-RF_API double rf_loss_log_sum(const double *q, rf_index n, RfLoss loss, double (*term)(RfLoss, double));
-RF_API double rf_loss_inverse_log(RfLoss loss, double log_value); /* q with ln loss(q) = log_value */
+RF_API double rf_loss_value(RfLoss loss, double q); /* loss(q) */
 
 /* ---- initialisers: networks at scale 1; a scale eps is carried as ln eps --------------------- */
 

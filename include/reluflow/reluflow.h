@@ -2,7 +2,6 @@
 #ifndef RELUFLOW_H
 #define RELUFLOW_H
 #include "reluflow/core.h"
-#include "reluflow/la.h"
 #include "reluflow/data.h"
 #include "reluflow/margin.h"
 #include "reluflow/geometry.h"

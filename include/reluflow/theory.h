@@ -3,7 +3,12 @@
  * corrected form where a printed one is known to fail; src/theory/theorems.c says so at each of them.
  *
  * Paper codes: PL Phuong & Lampert; MMV Min, Mallada, Vidal; LLWA Lyu, Li, Wang, Arora; WP Wang & Pilanci;
- * VSS Vardi, Shamir, Srebro. z_i = y_i x_i. Samples are numbered from 0. */
+ * VSS Vardi, Shamir, Srebro. z_i = y_i x_i. Samples are numbered from 0.
+ *
+ * Ownership: a result owns its arrays (rf_theory_free); ids are constants; the results that a problem points
+ * to are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time. */
 #ifndef RELUFLOW_THEORY_H
 #define RELUFLOW_THEORY_H
 
@@ -97,23 +102,8 @@ RF_API void rf_theory_free(RfTheory *theory);
 /* RF_OK, RF_INTERRUPTED with what was decided so far (the rest RF_UNKNOWN), or a failure. */
 RF_API RfStatus rf_theory_inspect(RfContext *context, RfTheory *theory, const RfTheoryProblem *problem);
 
-/* The constants of MMV alone; needs data, pairs and loss of the problem. */
-RF_API void rf_theory_alignment(RfContext *context, RfAlignmentBounds *bounds,
-                                const RfTheoryProblem *problem);
-/* The bound on t1 for a start with zeta2 as below (summed loss); NaN unless assumptions 1 and 2 hold. */
-RF_API double rf_theory_alignment_end(const RfAlignmentBounds *bounds, double zeta2);
-
 /* NULL when the id is unknown. */
 RF_API const RfTheorem *rf_theory_find(const RfTheory *theory, const char *id);
-
-/* MMV (26): largest zeta2 of a start W (m rows of d), a: 1 - cos^2 for neurons on the side of the other
- * class's sum, 1 for the others. 0 means that assumption 2 fails. X, y as in the data. */
-RF_API RfStatus rf_theory_start_angle(RfContext *context, double *zeta2, const RfNet *net, const double *X,
-                                      const double *y, rf_index n);
-/* MMV (28) with denominator 8: ln of the largest admissible scale, for a start at scale 1 with largest neuron
- * norm w_max; NaN unless assumption 1 holds and n >= 2. */
-RF_API double rf_theory_log_scale(const RfAlignmentBounds *bounds, double zeta2, rf_index n, double norm_min,
-                                  double norm_max, rf_index width, double w_max);
 
 #ifdef __cplusplus
 }

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "cross/cross.h"
+#include "core/core.h"
 #include "kit/figure.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/setting.h"
 
 typedef enum Fact {
@@ -59,7 +60,7 @@ static RfStatus classify(RfClaimRun *run, double *facts, const char *spec, doubl
   RfInspection inspection = {0};
   RfInspectionSettings settings = {.leak = leak, .loss = RF_LOSS_LOGISTIC};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
-  if (!status) status = rf_inspection_run(run->context, &inspection, &data, &settings);
+  if (!status) status = rf_study_inspect(run->context, &inspection, &data, &settings);
   if (status > 0 && status != RF_INTERRUPTED) status = RF_OK;
   if (!status) gather(facts, &inspection);
   rf_inspection_free(&inspection);
@@ -132,11 +133,11 @@ enum { n_columns = 7 };
 static void write_value(char *out, size_t size, Fact fact, double value) {
   bool number = fact == FACT_SEP || fact == FACT_A2;
   if (isnan(value))
-    snprintf(out, size, "-");
+    rf_format(out, size, "-");
   else if (number)
-    snprintf(out, size, "%.4g", value);
+    rf_format(out, size, "%.4g", value);
   else
-    snprintf(out, size, "%s", value > 0 ? "yes" : "no");
+    rf_format(out, size, "%s", value > 0 ? "yes" : "no");
 }
 
 /* The table as a picture and as a text file. */

@@ -1,5 +1,6 @@
 /* Recipes across the papers: one run seen by all of them, duals of a KKT point, margins over the leak. */
 #include "cross/cross.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +8,9 @@
 
 #include "kit/figure.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
-#include "reluflow/theory.h"
+#include "la/la.h"
+#include "margin/margin.h"
+#include "theory/theory.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -58,15 +59,15 @@ static RfStatus draw_run(RfClaimRun *run, const Tracks *tracks, const Findings *
       run, "E-X-1.csv", "ln_t,ln_loss,angle1,angle2,angle3,angle4,angle5,angle6,angle7,angle8,angle9,angle10",
       columns, m + 2, tracks->rows);
   if (status) return status;
-  snprintf(lines[0], sizeof lines[0], "PL: every neuron ends in S+ or S-, limit along w+ and w-");
-  snprintf(lines[1], sizeof lines[1], "MMV: t1 = %.3g (bound %.3g), t2 = %.4g", found->t1, found->t1_bound,
-           found->t2);
-  snprintf(lines[2], sizeof lines[2], "WP: multipliers dual feasible, max = %.9f, gap %.1e", found->dual,
-           found->gap);
-  snprintf(lines[3], sizeof lines[3], "LLWA H.2: another start ends at the same function: %s",
-           found->unique ? "yes" : "no");
-  snprintf(lines[4], sizeof lines[4], "VSS 4.3: the limit is a local optimum: %s",
-           found->local ? "yes" : "no");
+  rf_format(lines[0], sizeof lines[0], "PL: every neuron ends in S+ or S-, limit along w+ and w-");
+  rf_format(lines[1], sizeof lines[1], "MMV: t1 = %.3g (bound %.3g), t2 = %.4g", found->t1, found->t1_bound,
+            found->t2);
+  rf_format(lines[2], sizeof lines[2], "WP: multipliers dual feasible, max = %.9f, gap %.1e", found->dual,
+            found->gap);
+  rf_format(lines[3], sizeof lines[3], "LLWA H.2: another start ends at the same function: %s",
+            found->unique ? "yes" : "no");
+  rf_format(lines[4], sizeof lines[4], "VSS 4.3: the limit is a local optimum: %s",
+            found->local ? "yes" : "no");
   RfSvg svg = {0};
   rf_svg_begin(&svg, 760, 520, "E-X-1: one run, five papers",
                "directions of the neurons and the loss over ln t");
@@ -154,7 +155,7 @@ static RfStatus judge_limit(RfClaimRun *run, Findings *found, const RfClaimSetti
     if (rf_la_norm(w, 2) > 0)
       rf_claim_close(run, "E-X-1: cosine with w+-", rf_claim_cosine(w, sides[net->a[k] < 0].w, 2), 1, 1e-12);
   }
-  if (!status) status = rf_certify(run->context, &certificate, net, data->X, data->y, data->n, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, net, data->X, data->y, data->n, NULL);
   if (!status)
     status = rf_optimum_dual_norm(run->context, &dual, data->X, data->y, certificate.kkt.lambda, data->n,
                                   data->d, 0, 0);
@@ -219,7 +220,7 @@ RfStatus rf_cross_dual(RfClaimRun *run) {
   RfDualNorm norms[2] = {{.value = 0}, {.value = 0}};
   rf_optimum_settings_init(&settings);
   RfStatus status = rf_claim_data(run, &data, "DS-V1", 1);
-  if (!status) status = rf_certify(run->context, &certificate, &net, data.X, data.y, data.n, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, &net, data.X, data.y, data.n, NULL);
   if (!status) status = rf_optimum_solve(run->context, &optimum, data.X, data.y, data.n, data.d, &settings);
   for (int k = 0; k < 2 && !status; k++)
     status = rf_optimum_dual_norm(run->context, &norms[k], data.X, data.y,

@@ -1,6 +1,7 @@
 /* Order and progress of a run of many claims. Longest first: with dynamic scheduling the threads then end
  * within the length of a short claim of each other (Graham's rule). */
 #include "kit/board.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,12 @@ void rf_board_show(const RfClaimBoard *board) {
   char detail[160];
   size_t size = sizeof detail;
   double left = seconds_left(board);
-  int used = snprintf(detail, size, "%lld/%lld", (long long)board->done, (long long)board->count);
+  int used = rf_format(detail, size, "%lld/%lld", (long long)board->done, (long long)board->count);
   if (left >= 0)
-    used += snprintf(detail + used, size - (size_t)used, ", %d:%02d left", (int)(left / 60), (int)left % 60);
+    used += rf_format(detail + used, size - (size_t)used, ", %d:%02d left", (int)(left / 60), (int)left % 60);
   for (int lane = 0; lane < board->lanes && (size_t)used + 16 < size; lane++)
     if (board->running[lane])
-      used += snprintf(detail + used, size - (size_t)used, " %.12s", board->running[lane]);
+      used += rf_format(detail + used, size - (size_t)used, " %.12s", board->running[lane]);
   rf_progress(board->context, "claims", board->total > 0 ? board->finished / board->total : 1, detail);
 }
 

@@ -1,5 +1,6 @@
 /* The ledger as one list, the choice of claims by name, and running them side by side. */
 #include "kit/claims.h"
+#include "core/core.h"
 
 #include <math.h>
 #ifdef _OPENMP
@@ -24,7 +25,7 @@ const char *rf_claim_kind_name(RfClaimKind kind) {
 }
 
 const char *rf_claim_verdict_name(RfClaimVerdict verdict) {
-  static const char *const names[] = {"pass", "fail", "skipped"};
+  static const char *const names[] = {"pass", "fail", "skipped", "incomplete"};
   return names[verdict];
 }
 
@@ -91,18 +92,19 @@ static void run_one(const RfContext *context, RfClaimBoard *board, RfClaimResult
   RfClaimRun run = {.context = &own, .settings = settings, .result = result};
   double start = rf_clock_seconds();
   blank(result, claim);
+  result->seed = settings->first_seed;
   if (!admitted(&run, claim, context)) return;
   result->verdict = RF_CLAIM_PASS;
+  rf_claim_require(&run, "comparisons", rf_claim_needs(claim, settings->quick));
   RfStatus status = claim->check(&run);
   result->seconds = rf_clock_seconds() - start;
   if (rf_context_stop(context)) {
-    rf_claim_skip(&run, "interrupted");
-  } else if (status < 0) {
-    result->verdict = RF_CLAIM_FAIL;
-    rf_claim_note(&run, "%s: %s", rf_status_text(status), own.error);
-  } else if (result->verdict != RF_CLAIM_SKIPPED) {
-    result->verdict = run.failed || result->checks == 0 ? RF_CLAIM_FAIL : RF_CLAIM_PASS;
+    rf_claim_note(&run, "interrupted");
+    result->verdict = run.failed ? RF_CLAIM_FAIL : RF_CLAIM_INCOMPLETE;
+    return;
   }
+  if (status < 0) rf_claim_note(&run, "%s: %s", rf_status_name(status), own.error);
+  result->verdict = rf_claim_verdict(&run, status);
 }
 
 static int lane(void) {
@@ -120,7 +122,7 @@ RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim
   rf_index *order = RF_NEW(rf_index, count);
   for (rf_index k = 0; k < count; k++) {
     blank(&results[k], claims[k]);
-    snprintf(results[k].note, sizeof results[k].note, "not finished");
+    rf_format(results[k].note, sizeof results[k].note, "not finished");
   }
   if (!order) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   rf_board_init(&board, order, context, claims, count, settings);

@@ -5,7 +5,7 @@
 #ifndef RELUFLOW_CLAIMS_H
 #define RELUFLOW_CLAIMS_H
 
-#include "reluflow/core.h"
+#include "core/core.h"
 #include "present/present.h"
 
 #ifdef __cplusplus
@@ -39,7 +39,15 @@ typedef struct RfClaim {
   RfStatus (*check)(RfClaimRun *run);
 } RfClaim;
 
-typedef enum RfClaimVerdict { RF_CLAIM_PASS = 0, RF_CLAIM_FAIL = 1, RF_CLAIM_SKIPPED = 2 } RfClaimVerdict;
+/* Pass: every comparison that the claim declares was made, and held. Incomplete: nothing failed, but fewer
+ * comparisons or runs were made than the claim needs, or its check ended before its end. */
+typedef enum RfClaimVerdict {
+  RF_CLAIM_PASS = 0,
+  RF_CLAIM_FAIL = 1,
+  RF_CLAIM_SKIPPED = 2,
+  RF_CLAIM_INCOMPLETE = 3
+} RfClaimVerdict;
+enum { RF_CLAIM_VERDICTS = 4 };
 typedef enum RfPrintedForm { RF_PRINTED_SAME = 0, RF_PRINTED_PASS = 1, RF_PRINTED_FAIL = 2 } RfPrintedForm;
 
 /* A formula or number that is wrong as printed, and what it should be. */
@@ -58,7 +66,13 @@ typedef struct RfMisprintEvidence {
   bool printed_holds;
 } RfMisprintEvidence;
 
-enum { RF_CLAIM_MISPRINTS = 8 };
+enum { RF_CLAIM_MISPRINTS = 8, RF_CLAIM_COUNTS = 8 };
+
+/* How many of something (comparisons, flows, sliding neurons) a claim needs, made, and left out. */
+typedef struct RfClaimCount {
+  const char *what;
+  rf_index required, made, dropped;
+} RfClaimCount;
 
 typedef struct RfClaimResult {
   const RfClaim *claim;
@@ -66,9 +80,12 @@ typedef struct RfClaimResult {
   double predicted, observed; /* of the check that came closest to failing (or failed first) */
   double error, tolerance;    /* error <= tolerance passes */
   rf_index checks;            /* comparisons made */
-  char compared[120];         /* what that check compared */
-  double tightness;           /* of the bounds: the largest share of a bound that was used; NaN = none */
-  RfPrintedForm printed;      /* RF_PRINTED_SAME: the printed form is the one that was judged */
+  rf_index n_counts;          /* the first are the comparisons */
+  RfClaimCount counts[RF_CLAIM_COUNTS];
+  uint64_t seed;         /* of the run */
+  char compared[120];    /* what that check compared */
+  double tightness;      /* of the bounds: the largest share of a bound that was used; NaN = none */
+  RfPrintedForm printed; /* RF_PRINTED_SAME: the printed form is the one that was judged */
   rf_index n_misprints;
   RfMisprintEvidence misprints[RF_CLAIM_MISPRINTS];
   char note[400]; /* what was compared, what failed, what else is worth knowing */
@@ -80,7 +97,8 @@ typedef struct RfClaimSettings {
   bool quick;           /* only claims of cost quick, with fewer repetitions */
   bool heavy;           /* also claims of cost heavy */
   rf_index seeds;       /* multiplies the number of seeds; 1 = as the ledger says */
-  uint64_t first_seed;  /* 0 = the ledger's own */
+  uint64_t first_seed;  /* everything random follows it; 0 = the ledger's own */
+  rf_index times;       /* runs of the ledger that are judged together; 0 counts as 1 */
   const char *data_dir; /* real data; NULL = none */
   const char *svg_dir;  /* folder for the figures, SVG and CSV; NULL = none are written */
   bool pictures;        /* keep the pictures of the front page in the results */
@@ -106,8 +124,18 @@ RF_API bool rf_claim_matches(const RfClaim *claim, const char *pattern);
 RF_API RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
                               rf_index count, const RfClaimSettings *settings);
 RF_API void rf_claim_result_free(RfClaimResult *result);
-/* The results as a self-contained page. */
-RF_API void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count);
+/* A table claim x seed: the verdicts of several runs of the same claims, results[run * count + k]. */
+typedef struct RfClaimRuns {
+  const RfClaimResult *results;
+  rf_index count, times;
+} RfClaimRuns;
+
+/* The seed of run j >= 0 of several that begin at `first`: first itself, then ones far from it. */
+RF_API uint64_t rf_claim_distant_seed(uint64_t first, rf_index j);
+/* The run of claim k that is shown: the first that failed, else incomplete, else passed. */
+RF_API const RfClaimResult *rf_claim_worst(const RfClaimRuns *runs, rf_index k);
+/* The results as a self-contained page; with several runs, the worst of each claim and the table of all. */
+RF_API void rf_claims_html(RfText *page, const RfClaimRuns *runs);
 
 /* A figure of the papers, or one that shows their theory. Files ID.svg, ID-....svg and ID.csv, ID-....csv
  * belong to it. */

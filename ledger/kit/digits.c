@@ -1,5 +1,6 @@
 /* The digit files, found under the folder of real data. */
 #include "kit/digits.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@ enum { path_size = 1024 };
 static bool find(char *path, const char *folder, const char *name) {
   static const char *const endings[] = {".gz", ""};
   for (int k = 0; k < 2; k++) {
-    int length = snprintf(path, path_size, "%s/mnist/%s%s", folder, name, endings[k]);
+    int length = rf_format(path, path_size, "%s/mnist/%s%s", folder, name, endings[k]);
     if (length > 0 && length < path_size && access(path, R_OK) == 0) return true;
   }
   return false;
@@ -23,15 +24,17 @@ RfStatus rf_claim_digits(RfClaimRun *run, RfDataset *data, bool *found, int a, i
   memset(data, 0, sizeof *data);
   *found = find(images, folder, "train-images-idx3-ubyte") && find(labels, folder, "train-labels-idx1-ubyte");
   if (!*found)
-    return rf_claim_skip(run,
-                         "needs train-images-idx3-ubyte and train-labels-idx1-ubyte (.gz or not) in "
-                         "%.100s/mnist; name the folder with --data-dir",
-                         folder);
+    return rf_claim_skip(
+        run,
+        "no MNIST: needs train-images-idx3-ubyte and train-labels-idx1-ubyte (.gz or not) in "
+        "%.100s/mnist; name the folder with --data-dir or RELUFLOW_DATA",
+        folder);
   RfDataSource source;
   rf_data_source_init(&source);
-  snprintf(classes, sizeof classes, "%d,%d", a, b);
+  rf_format(classes, sizeof classes, "%d,%d", a, b);
   source.path = images, source.labels_path = labels, source.classes = classes;
   source.divide = 255, source.center = center;
-  if (limit > 0) source.shuffle = true, source.shuffle_seed = run->settings->first_seed, source.limit = limit;
+  if (limit > 0)
+    source.shuffle = true, source.shuffle_seed = rf_claim_seed(run, "samples", 0), source.limit = limit;
   return rf_data_load(run->context, data, &source);
 }

@@ -3,7 +3,7 @@
 #define RF_CLAIMS_DIGITS_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/data.h"
+#include "data/data.h"
 
 enum { RF_DIGIT_SIDE = 28, RF_DIGIT_PIXELS = 784 };
 

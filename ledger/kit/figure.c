@@ -1,5 +1,6 @@
 /* Files of the figures: series as CSV and pictures as SVG, when a folder for them was given. */
 #include "kit/figure.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static RfStatus place(RfClaimRun *run, char *path, size_t size, const char *name
   const char *folder = run->settings->svg_dir;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return rf_fail(run->context, RF_ERR_IO, "%s: %s", folder, strerror(errno));
-  if ((size_t)snprintf(path, size, "%s/%s", folder, name) >= size)
+  if ((size_t)rf_format(path, size, "%s/%s", folder, name) >= size)
     return rf_fail(run->context, RF_ERR_USAGE, "--svg: the name of the folder is too long");
   return RF_OK;
 }
@@ -42,10 +43,17 @@ RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, 
   return status;
 }
 
+/* The page keeps one picture of a claim: that of the front, else the first of a figure. */
+static bool kept(const RfClaimRun *run, const char *name) {
+  if (!run->settings->pictures) return false;
+  return strncmp(name, "front-", 6) == 0 ||
+         (run->result->claim->kind == RF_CLAIM_FIGURE && !run->result->picture);
+}
+
 RfStatus rf_claim_picture(RfClaimRun *run, RfSvg *svg, const char *name) {
   char path[1024];
   RfStatus status = RF_OK;
-  if (strncmp(name, "front-", 6) == 0 && run->settings->pictures) {
+  if (kept(run, name)) {
     rf_free(run->result->picture);
     run->result->picture = svg->text.failed ? NULL : rf_copy_text(rf_text_string(&svg->text));
     if (!run->result->picture) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");

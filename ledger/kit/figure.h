@@ -13,7 +13,7 @@ RfStatus rf_claim_text(RfClaimRun *run, const char *name, const char *text);
 RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, const double *const *columns,
                          rf_index n_columns, rf_index rows);
 /* Writes and frees the picture; call it only when rf_claim_draws. A name "front-..." also goes on the front
- * page of the ledger. */
+ * page of the ledger, and the first picture of a figure beside its claim. */
 RfStatus rf_claim_picture(RfClaimRun *run, RfSvg *svg, const char *name);
 /* One of several panels of a picture, 360 x 260 pixels each. */
 RfPlot rf_claim_panel(RfSvg *svg, int row, int column, const char *x_label, const char *y_label);

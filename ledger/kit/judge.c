@@ -1,10 +1,11 @@
-/* The judges: comparisons with a stated tolerance. A claim that made no comparison fails. */
+/* The judges: comparisons with a stated tolerance. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kit/claims_internal.h"
+#include "core/core.h"
 
 /* used: for a bound that holds, the share of it that was used; NaN otherwise. Shown is the check that came
  * closest to failing: the largest error / tolerance, among those without an error the tightest bound. */
@@ -20,13 +21,13 @@ static void judge(RfClaimRun *run, const char *what, double observed, double pre
   if (run->failed || (!fails && !closer)) return;
   run->worst = ratio;
   r->predicted = predicted, r->observed = observed, r->error = error, r->tolerance = tolerance;
-  snprintf(r->compared, sizeof r->compared, "%.119s", what);
+  rf_format(r->compared, sizeof r->compared, "%.119s", what);
   if (!fails) return;
   run->failed = true;
   char old[sizeof r->note];
   memcpy(old, r->note, sizeof old);
-  snprintf(r->note, sizeof r->note, "%.110s: observed %.12g, predicted %.12g%s%.200s", what, observed,
-           predicted, old[0] ? ". " : "", old);
+  rf_format(r->note, sizeof r->note, "%.110s: observed %.12g, predicted %.12g%s%.200s", what, observed,
+            predicted, old[0] ? ". " : "", old);
 }
 
 void rf_claim_close(RfClaimRun *run, const char *what, double observed, double predicted, double tolerance) {
@@ -70,15 +71,19 @@ double rf_claim_binomial_tail(rf_index k, rf_index N, double p) {
   return fmin(total, 1);
 }
 
-/* The limit: a run of all claims makes fewer than 50 such comparisons, so that one with fresh seeds fails by
- * chance at most once in 10^4. */
+/* Level 0.01 for all tails of all runs that are judged together, shared equally. */
+static double level(const RfClaimRun *run) {
+  rf_index times = run->settings->times > 1 ? run->settings->times : 1;
+  return 0.01 / (double)(RF_CLAIM_TAILS * times);
+}
+
 void rf_claim_probability(RfClaimRun *run, const char *what, rf_index k, rf_index N, double p, bool exactly) {
-  const double limit = 2e-6;
   char text[120];
   double low = rf_claim_binomial_tail(k, N, p), high = 1 - rf_claim_binomial_tail(k - 1, N, p);
   double tail = exactly ? fmin(1, 2 * fmin(low, high)) : low;
-  snprintf(text, sizeof text, "%.80s: tail probability %.2g", what, tail);
-  judge(run, text, (double)k / (double)N, p, fmax(0, limit - tail), 0, NAN);
+  run->tails++;
+  rf_format(text, sizeof text, "%.70s: tail probability %.2g, level %.2g", what, tail, level(run));
+  judge(run, text, (double)k / (double)N, p, fmax(0, level(run) - tail), 0, NAN);
 }
 
 void rf_claim_printed(RfClaimRun *run, bool holds) {
@@ -92,7 +97,7 @@ void rf_claim_note(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   if (used > 0 && used + 3 < sizeof r->note) memcpy(r->note + used, ". ", 3), used += 2;
   va_start(arguments, format);
-  vsnprintf(r->note + used, sizeof r->note - used, format, arguments);
+  rf_format_list(r->note + used, sizeof r->note - used, format, arguments);
   va_end(arguments);
 }
 
@@ -100,7 +105,7 @@ RfStatus rf_claim_skip(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   run->result->verdict = RF_CLAIM_SKIPPED;
   va_start(arguments, format);
-  vsnprintf(run->result->note, sizeof run->result->note, format, arguments);
+  rf_format_list(run->result->note, sizeof run->result->note, format, arguments);
   va_end(arguments);
   return RF_OK;
 }
@@ -109,14 +114,4 @@ rf_index rf_claim_repetitions(const RfClaimRun *run, rf_index usual) {
   rf_index count = usual * (run->settings->seeds > 1 ? run->settings->seeds : 1);
   if (run->settings->quick) count /= 10;
   return count < 1 ? 1 : count;
-}
-
-/* Streams are named by the claim's id, so that claims do not share draws. */
-RfRandom rf_claim_random(const RfClaimRun *run, uint64_t draw) {
-  uint64_t name = 0xcbf29ce484222325u;
-  for (const char *at = run->result->claim->id; *at; at++)
-    name = (name ^ (unsigned char)*at) * 0x100000001b3u;
-  RfRandom random;
-  rf_random_init(&random, run->settings->first_seed ^ name, draw);
-  return random;
 }

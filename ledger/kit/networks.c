@@ -4,7 +4,8 @@
 
 #include "kit/claims_internal.h"
 #include "kit/networks.h"
-#include "reluflow/la.h"
+#include "kit/setting.h"
+#include "la/la.h"
 
 RfStatus rf_claim_dense(RfContext *context, RfLayeredNet *net, const rf_index *widths, rf_index depth,
                         double leak) {
@@ -49,27 +50,28 @@ void rf_claim_separable(RfRandom *random, double *X, double *y, rf_index n, rf_i
   }
 }
 
-RfStatus rf_claim_limit(RfContext *context, RfFlowResult *flow, const RfNet *start, const double *X,
+RfStatus rf_claim_limit(RfClaimRun *run, RfFlowResult *flow, const RfNet *start, const double *X,
                         const double *y, rf_index n, RfLoss loss) {
   RfFlowStart from = {0};
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.with_alignment = settings.check_direction = false;
   memset(flow, 0, sizeof *flow);
-  RfStatus status = rf_flow_start_from_net(context, &from, start);
+  RfStatus status = rf_flow_start_from_net(run->context, &from, start);
   RfFlowProblem problem = {
       .X = X, .y = y, .n = n, .d = start->d, .leak = start->leak, .loss = loss, .start = &from};
-  if (!status) status = rf_flow_run(context, flow, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, flow, &problem, &settings);
   rf_flow_start_free(&from);
   if (status) rf_flow_result_free(flow);
   return status;
 }
 
-RfStatus rf_claim_layered_limit(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RfStatus rf_claim_layered_limit(RfClaimRun *run, RfLayeredLimit *limit, const RfLayeredNet *start,
                                 const double *X, const double *y, rf_index n, RfLoss loss) {
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.check_direction = false;
-  RfStatus status = rf_layered_flow_run(context, limit, start, X, y, n, loss, false, &settings);
+  RfStatus status = rf_flow_run_layered(run->context, limit, start, X, y, n, loss, false, &settings);
+  rf_claim_count_flow(run, status);
   return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
 }

@@ -2,8 +2,9 @@
 #ifndef RF_CLAIMS_NETWORKS_H
 #define RF_CLAIMS_NETWORKS_H
 
-#include "reluflow/flow.h"
-#include "reluflow/layers.h"
+#include "kit/claims_internal.h"
+#include "flow/flow.h"
+#include "layers/layers.h"
 
 /* Fully connected: widths[0] inputs, then depth layers. */
 RfStatus rf_claim_dense(RfContext *context, RfLayeredNet *net, const rf_index *widths, rf_index depth,
@@ -15,11 +16,11 @@ RfStatus rf_claim_two_patches(RfContext *context, RfLayeredNet *net, double leak
 /* DS-SEP: x ~ N(0,I), y = sign <x,v>, |<x,v>| >= 0.3. */
 void rf_claim_separable(RfRandom *random, double *X, double *y, rf_index n, rf_index d);
 /* The flow of a two-layer network to t = infinity, without a second run. Free the result after RF_OK. */
-RfStatus rf_claim_limit(RfContext *context, RfFlowResult *flow, const RfNet *start, const double *X,
+RfStatus rf_claim_limit(RfClaimRun *run, RfFlowResult *flow, const RfNet *start, const double *X,
                         const double *y, rf_index n, RfLoss loss);
 /* The flow of a layered network to t = infinity, without a second run. RF_OK whatever the outcome, unless
  * interrupted; free the limit after it. */
-RfStatus rf_claim_layered_limit(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RfStatus rf_claim_layered_limit(RfClaimRun *run, RfLayeredLimit *limit, const RfLayeredNet *start,
                                 const double *X, const double *y, rf_index n, RfLoss loss);
 void rf_claim_gaussian_weights(RfRandom *random, RfLayeredNet *net, double spread);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kit/claims_internal.h"
+#include "core/core.h"
 #include "present/present.h"
 
 static const char style[] =
@@ -13,6 +14,7 @@ static const char style[] =
     "72rem}.card,.claim{background:var(--card);border-radius:8px;padding:.8rem 1rem;"
     "margin:.7rem 0;border-left:5px solid var(--line)}.card{border-color:var(--bad)}"
     ".card h3{margin:.1rem 0 .3rem;font-size:1.05rem}.claim.fail{border-color:var(--bad)}"
+    ".claim.incomplete{border-color:var(--warn)}.tag.incomplete{color:var(--warn);border-color:var(--warn)}"
     ".claim.pass{border-color:var(--good)}.claim.misprint{border-color:var(--warn)}"
     ".claim{display:grid;grid-template-columns:minmax(0,9rem) minmax(0,1fr) minmax(0,19rem);gap:.2rem 1.2rem}"
     ".claim p{margin:.15rem 0}.id{font-weight:700;color:var(--ink);text-decoration:none}"
@@ -35,6 +37,10 @@ static const char style[] =
     ".mp{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr) minmax(0,1fr);gap:.2rem 1.2rem;"
     "border-bottom:1px solid var(--line);padding:.5rem 0}.mp p{margin:.1rem 0}"
     "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}}"
+    ".claim figure{grid-column:1/-1;margin:.4rem 0;overflow-x:auto}.claim figure "
+    "svg{min-width:0;max-width:100%;"
+    "height:auto}.grid{overflow-x:auto}.grid table{font-size:.85rem}details "
+    "summary{cursor:pointer;padding:.5rem 0}"
     "figure svg{min-width:30rem}</style>\n";
 
 static const char script[] =
@@ -91,9 +97,10 @@ static const struct {
      "loss never falls below ln 2. The threshold is ln 2."},
 };
 
-static const RfClaimResult *find(const RfClaimResult *results, rf_index count, const char *id) {
-  for (rf_index k = 0; k < count; k++)
-    if (strcmp(results[k].claim->id, id) == 0) return &results[k];
+/* The result with a picture of that claim, of the run that is shown or of another one. */
+static const RfClaimResult *find(const RfClaimRuns *runs, const char *id) {
+  for (rf_index k = 0; k < runs->count * runs->times; k++)
+    if (strcmp(runs->results[k].claim->id, id) == 0 && runs->results[k].picture) return &runs->results[k];
   return NULL;
 }
 
@@ -103,11 +110,17 @@ static void element(RfText *page, const char *open, const char *text, const char
   rf_text_add(page, close);
 }
 
-static void front(RfText *page, const RfClaimResult *results, rf_index count) {
+static bool on_front(const RfClaim *claim) {
+  for (size_t k = 0; k < sizeof fronts / sizeof fronts[0]; k++)
+    if (strcmp(claim->id, fronts[k].claim) == 0) return true;
+  return false;
+}
+
+static void front(RfText *page, const RfClaimRuns *runs) {
   bool begun = false;
   for (size_t k = 0; k < sizeof fronts / sizeof fronts[0]; k++) {
-    const RfClaimResult *r = find(results, count, fronts[k].claim);
-    if (!r || !r->picture) continue;
+    const RfClaimResult *r = find(runs, fronts[k].claim);
+    if (!r) continue;
     if (!begun) rf_html_section(page, "Three statements that do not hold as printed");
     begun = true;
     rf_text_add(page, "<div class=\"card\">");
@@ -150,6 +163,17 @@ static void add_bar(RfText *page, const RfClaimResult *r) {
     rf_text_add(page, r->error > 0 ? "<p class=\"small\">does not hold</p>" : "<p class=\"small\">holds</p>");
 }
 
+/* What was needed, made and left out, where that says more than the number of comparisons. */
+static void add_counts(RfText *page, const RfClaimResult *r) {
+  for (rf_index k = 0; k < r->n_counts; k++) {
+    const RfClaimCount *at = &r->counts[k];
+    rf_text_addf(page, "<p class=\"small\">%s: %lld", at->what, (long long)at->made);
+    if (at->required > 0) rf_text_addf(page, ", needed %lld", (long long)at->required);
+    if (at->dropped > 0) rf_text_addf(page, ", <b>left out %lld</b>", (long long)at->dropped);
+    rf_text_add(page, "</p>");
+  }
+}
+
 static void add_claim(RfText *page, const RfClaimResult *r) {
   const RfClaim *claim = r->claim;
   const char *kind = rf_claim_kind_name(claim->kind), *verdict = rf_claim_verdict_name(r->verdict);
@@ -175,10 +199,16 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
     rf_text_add(page, "</dl>");
     add_bar(page, r);
     element(page, "<p class=\"small\">", r->compared, "");
-    rf_text_addf(page, " (%lld comparison%s, %.2g s)</p>", (long long)r->checks, r->checks == 1 ? "" : "s",
-                 r->seconds);
+    rf_text_addf(page, " (%.2g s)</p>", r->seconds);
+    add_counts(page, r);
   }
-  rf_text_add(page, "</div>\n</article>\n");
+  rf_text_add(page, "</div>\n");
+  if (r->picture && !on_front(claim)) {
+    rf_text_add(page, "<figure>");
+    rf_text_add(page, r->picture);
+    rf_text_add(page, "</figure>\n");
+  }
+  rf_text_add(page, "</article>\n");
 }
 
 /* ---- misprints --------------------------------------------------------------------------------------- */
@@ -192,18 +222,26 @@ static void add_evidence(RfText *page, const RfClaimResult *r, const RfMisprintE
   rf_text_add(page, "</dl>");
 }
 
-/* One row: where, the two forms, and every number that a claim of this run has on it. */
-static void add_misprint(RfText *page, const RfMisprint *misprint, const RfClaimResult *results,
-                         rf_index count) {
+/* Every number that a claim of this run has on a misprint; how many there are. */
+static rf_index collect(RfText *evidence, bool *fails, const RfMisprint *misprint, const RfClaimRuns *runs) {
   rf_index found = 0;
-  bool fails = false;
-  RfText evidence = {0};
-  for (rf_index k = 0; k < count; k++)
-    for (rf_index e = 0; e < results[k].n_misprints; e++)
-      if (results[k].misprints[e].misprint == misprint) {
-        found++, fails = fails || !results[k].misprints[e].printed_holds;
-        add_evidence(&evidence, &results[k], &results[k].misprints[e]);
+  *fails = false;
+  for (rf_index k = 0; k < runs->count; k++) {
+    const RfClaimResult *r = rf_claim_worst(runs, k);
+    for (rf_index e = 0; e < r->n_misprints; e++)
+      if (r->misprints[e].misprint == misprint) {
+        found++, *fails = *fails || !r->misprints[e].printed_holds;
+        if (evidence) add_evidence(evidence, r, &r->misprints[e]);
       }
+  }
+  return found;
+}
+
+/* One row: where, the two forms, and the numbers. */
+static void add_misprint(RfText *page, const RfMisprint *misprint, const RfClaimRuns *runs) {
+  bool fails;
+  RfText evidence = {0};
+  rf_index found = collect(&evidence, &fails, misprint, runs);
   rf_text_addf(page, "<div class=\"mp\"><div><span class=\"id\">%s</span>", misprint->id);
   element(page, "<p class=\"small\">", misprint->where, "</p>");
   if (fails) rf_text_add(page, "<span class=\"tag misprint\">printed form fails</span>");
@@ -217,62 +255,106 @@ static void add_misprint(RfText *page, const RfMisprint *misprint, const RfClaim
   rf_text_free(&evidence);
 }
 
-static void misprints_section(RfText *page, const RfClaimResult *results, rf_index count) {
+static void misprints_section(RfText *page, const RfClaimRuns *runs) {
+  rf_index without = 0;
+  bool fails;
   rf_html_section(page, "Misprints");
   rf_html_paragraph(page,
                     "What is printed, what it should be, and the numbers that the claims above computed for "
                     "both forms.");
-  for (rf_index k = 0; k < rf_misprints_count(); k++) add_misprint(page, rf_misprint_at(k), results, count);
+  for (rf_index k = 0; k < rf_misprints_count(); k++)
+    if (collect(NULL, &fails, rf_misprint_at(k), runs))
+      add_misprint(page, rf_misprint_at(k), runs);
+    else
+      without++;
+  if (without == 0) return;
+  rf_text_addf(page, "<details><summary>%lld without a number in this run</summary>\n", (long long)without);
+  for (rf_index k = 0; k < rf_misprints_count(); k++)
+    if (!collect(NULL, &fails, rf_misprint_at(k), runs)) add_misprint(page, rf_misprint_at(k), runs);
+  rf_text_add(page, "</details>\n");
 }
 
 /* ---- the page ---------------------------------------------------------------------------------------- */
 
-static bool same_paper(const RfClaimResult *a, const RfClaimResult *b) {
-  return strcmp(a->claim->paper, b->claim->paper) == 0;
+static bool same_paper(const RfClaimRuns *runs, rf_index a, rf_index b) {
+  return strcmp(runs->results[a].claim->paper, runs->results[b].claim->paper) == 0;
 }
 
 /* The index after the last claim of the paper that begins at `from`. */
-static rf_index paper_end(const RfClaimResult *results, rf_index count, rf_index from) {
+static rf_index paper_end(const RfClaimRuns *runs, rf_index from) {
   rf_index to = from;
-  while (to < count && same_paper(&results[from], &results[to])) to++;
+  while (to < runs->count && same_paper(runs, from, to)) to++;
   return to;
 }
 
-static void count_verdicts(rf_index *counts, rf_index *misprints, const RfClaimResult *results, rf_index from,
-                           rf_index to) {
-  counts[0] = counts[1] = counts[2] = *misprints = 0;
+typedef struct Tally {
+  rf_index verdicts[RF_CLAIM_VERDICTS], misprints;
+} Tally;
+
+static Tally tally(const RfClaimRuns *runs, rf_index from, rf_index to) {
+  Tally t = {{0}, 0};
   for (rf_index k = from; k < to; k++) {
-    counts[results[k].verdict]++;
-    *misprints += results[k].printed == RF_PRINTED_FAIL;
+    const RfClaimResult *r = rf_claim_worst(runs, k);
+    t.verdicts[r->verdict]++, t.misprints += r->printed == RF_PRINTED_FAIL;
   }
+  return t;
 }
 
-static void summary(RfText *page, const RfClaimResult *results, rf_index count) {
+/* The order in which verdicts are counted. */
+static const RfClaimVerdict order[RF_CLAIM_VERDICTS] = {RF_CLAIM_PASS, RF_CLAIM_FAIL, RF_CLAIM_INCOMPLETE,
+                                                        RF_CLAIM_SKIPPED};
+
+static void summary(RfText *page, const RfClaimRuns *runs) {
   RfTable table;
   rf_html_section(page, "Papers");
-  rf_table_init(&table, "lrrrrr", "paper|claims|pass|fail|skipped|misprinted");
-  for (rf_index from = 0, to; from < count; from = to) {
-    rf_index counts[3], misprints;
-    to = paper_end(results, count, from);
-    count_verdicts(counts, &misprints, results, from, to);
-    rf_table_cell(&table, "%s", results[from].claim->paper);
+  rf_table_init(&table, "lrrrrrr", "paper|claims|pass|fail|incomplete|skipped|misprinted");
+  for (rf_index from = 0, to; from < runs->count; from = to) {
+    to = paper_end(runs, from);
+    Tally t = tally(runs, from, to);
+    rf_table_cell(&table, "%s", runs->results[from].claim->paper);
     rf_table_cell(&table, "%lld", (long long)(to - from));
-    for (int v = 0; v < 3; v++) rf_table_cell(&table, "%lld", (long long)counts[v]);
-    rf_table_cell(&table, "%lld", (long long)misprints);
+    for (int v = 0; v < RF_CLAIM_VERDICTS; v++)
+      rf_table_cell(&table, "%lld", (long long)t.verdicts[order[v]]);
+    rf_table_cell(&table, "%lld", (long long)t.misprints);
   }
+  rf_text_add(page, "<div class=\"grid\">");
   rf_table_html(page, &table);
+  rf_text_add(page, "</div>\n");
   rf_table_free(&table);
+}
+
+/* Claim x seed; claims that were skipped everywhere are left out. */
+static void seeds_section(RfText *page, const RfClaimRuns *runs) {
+  if (runs->times < 2) return;
+  rf_html_section(page, "Seeds");
+  rf_html_paragraph(page,
+                    "One run of the ledger for every seed. Below, each claim is shown as in its worst run.");
+  rf_text_add(page, "<div class=\"grid\"><table><thead><tr><th>claim</th>");
+  for (rf_index j = 0; j < runs->times; j++)
+    rf_text_addf(page, "<th>%llu</th>", (unsigned long long)runs->results[j * runs->count].seed);
+  rf_text_add(page, "</tr></thead><tbody>\n");
+  for (rf_index k = 0; k < runs->count; k++) {
+    if (rf_claim_worst(runs, k)->verdict == RF_CLAIM_SKIPPED) continue;
+    const char *id = runs->results[k].claim->id;
+    rf_text_addf(page, "<tr><td><a href=\"#%s\">%s</a></td>", id, id);
+    for (rf_index j = 0; j < runs->times; j++) {
+      const char *verdict = rf_claim_verdict_name(runs->results[j * runs->count + k].verdict);
+      rf_text_addf(page, "<td><span class=\"tag %s\">%s</span></td>", verdict, verdict);
+    }
+    rf_text_add(page, "</tr>\n");
+  }
+  rf_text_add(page, "</tbody></table></div>\n");
 }
 
 static void options_of(RfText *page, const char *name, const char *all) {
   rf_text_addf(page, "<select name=\"%s\" aria-label=\"%s\"><option value=\"\">%s</option>", name, name, all);
 }
 
-static void filters(RfText *page, const RfClaimResult *results, rf_index count) {
+static void filters(RfText *page, const RfClaimRuns *runs) {
   rf_text_add(page, "<form class=\"filters\" hidden>");
   options_of(page, "paper", "all papers");
-  for (rf_index from = 0; from < count; from = paper_end(results, count, from)) {
-    const RfClaim *claim = results[from].claim;
+  for (rf_index from = 0; from < runs->count; from = paper_end(runs, from)) {
+    const RfClaim *claim = runs->results[from].claim;
     rf_text_addf(page, "<option value=\"%.*s\">", (int)strcspn(claim->id, "-"), claim->id);
     element(page, "", claim->paper, "</option>");
   }
@@ -282,41 +364,55 @@ static void filters(RfText *page, const RfClaimResult *results, rf_index count) 
     rf_text_addf(page, "<option>%s</option>", rf_claim_kind_name((RfClaimKind)k));
   rf_text_add(page, "</select>");
   options_of(page, "verdict", "all verdicts");
-  for (int v = 0; v < 3; v++)
-    rf_text_addf(page, "<option>%s</option>", rf_claim_verdict_name((RfClaimVerdict)v));
+  for (int v = 0; v < RF_CLAIM_VERDICTS; v++)
+    rf_text_addf(page, "<option>%s</option>", rf_claim_verdict_name(order[v]));
   rf_text_add(page, "</select><label><input type=\"checkbox\" name=\"printed\"> printed form fails</label>"
                     "<input type=\"search\" name=\"search\" placeholder=\"search\" aria-label=\"search\">"
                     "<span class=\"small\" id=\"shown\"></span></form>\n");
 }
 
-void rf_claims_html(RfText *page, const RfClaimResult *results, rf_index count) {
-  rf_index counts[3], misprints;
-  char line[200];
-  count_verdicts(counts, &misprints, results, 0, count);
-  rf_html_begin(page, "The ledger",
-                "claims of five papers on what gradient flow learns, run by this library");
+static void headline(RfText *page, const RfClaimRuns *runs) {
+  char line[240];
+  Tally t = tally(runs, 0, runs->count);
+  int used = rf_format(line, sizeof line,
+                       "%lld passed, %lld failed, %lld incomplete, %lld skipped; %lld "
+                       "statements fail in the printed form",
+                       (long long)t.verdicts[RF_CLAIM_PASS], (long long)t.verdicts[RF_CLAIM_FAIL],
+                       (long long)t.verdicts[RF_CLAIM_INCOMPLETE], (long long)t.verdicts[RF_CLAIM_SKIPPED],
+                       (long long)t.misprints);
+  if (runs->times > 1)
+    rf_format(line + used, sizeof line - (size_t)used, "; the worst of %lld seeds each",
+              (long long)runs->times);
+  rf_html_verdict(page,
+                  t.verdicts[RF_CLAIM_FAIL]         ? RF_BAD
+                  : t.verdicts[RF_CLAIM_INCOMPLETE] ? RF_ACCENT
+                                                    : RF_GOOD,
+                  line);
+}
+
+void rf_claims_html(RfText *page, const RfClaimRuns *runs) {
+  rf_html_begin(page, "The ledger", "claims of papers on what gradient flow learns, run by this library");
   rf_text_add(page, style);
-  snprintf(line, sizeof line,
-           "%lld passed, %lld failed, %lld skipped; %lld statements fail in the printed form",
-           (long long)counts[RF_CLAIM_PASS], (long long)counts[RF_CLAIM_FAIL],
-           (long long)counts[RF_CLAIM_SKIPPED], (long long)misprints);
-  rf_html_verdict(page, counts[RF_CLAIM_FAIL] ? RF_BAD : RF_GOOD, line);
-  front(page, results, count);
-  summary(page, results, count);
+  headline(page, runs);
+  front(page, runs);
+  summary(page, runs);
+  seeds_section(page, runs);
   rf_html_section(page, "Claims");
   rf_html_paragraph(
-      page, "Predicted values come from theory, observed ones from the flow engine and the solvers. The "
-            "bar shows how much of the allowed error was used (logarithmic, eight decades), or how "
-            "much of a bound. Where a formula is misprinted, the corrected form is judged.");
-  filters(page, results, count);
-  for (rf_index from = 0, to; from < count; from = to) {
-    to = paper_end(results, count, from);
+      page,
+      "Predicted values come from theory, observed ones from the flow engine and the solvers. The "
+      "bar shows how much of the allowed error was used (logarithmic, eight decades), or how "
+      "much of a bound. Where a formula is misprinted, the corrected form is judged. Incomplete: nothing "
+      "failed, but less was compared than the claim needs.");
+  filters(page, runs);
+  for (rf_index from = 0, to; from < runs->count; from = to) {
+    to = paper_end(runs, from);
     rf_text_add(page, "<section class=\"paper\">");
-    rf_html_section(page, results[from].claim->paper);
-    for (rf_index k = from; k < to; k++) add_claim(page, &results[k]);
+    rf_html_section(page, runs->results[from].claim->paper);
+    for (rf_index k = from; k < to; k++) add_claim(page, rf_claim_worst(runs, k));
     rf_text_add(page, "</section>\n");
   }
-  misprints_section(page, results, count);
+  misprints_section(page, runs);
   rf_text_add(page, script);
   rf_html_end(page);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 double rf_claim_cosine(const double *u, const double *v, rf_index d) {
   return rf_la_dot(u, v, d) / (rf_la_norm(u, d) * rf_la_norm(v, d));

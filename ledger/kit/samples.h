@@ -2,7 +2,7 @@
 #ifndef RF_CLAIMS_SAMPLES_H
 #define RF_CLAIMS_SAMPLES_H
 
-#include "reluflow/data.h"
+#include "data/data.h"
 
 enum { RF_CLAIM_MOST_D = 32 }; /* claims hold vectors of at most this dimension on the stack */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 void rf_claim_setting_free(RfClaimSetting *setting) {
   rf_dataset_free(&setting->data);
@@ -13,7 +13,7 @@ void rf_claim_setting_free(RfClaimSetting *setting) {
 }
 
 RfStatus rf_claim_data(RfClaimRun *run, RfDataset *data, const char *generator, double divide) {
-  RfStatus status = rf_data_generate(run->context, data, generator);
+  RfStatus status = rf_claim_generate(run, data, generator);
   for (rf_index i = 0; !status && divide == 0 && i < data->n; i++)
     divide = fmin(divide, -rf_la_norm(data->X + i * data->d, data->d));
   if (!status && divide != 0 && divide != 1)
@@ -46,9 +46,9 @@ RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const ch
   RfDataset data = {0};
   RfNet net = {0};
   memset(setting, 0, sizeof *setting);
-  RfStatus status = rf_data_generate(run->context, &data, generator);
+  RfStatus status = rf_claim_generate(run, &data, generator);
   if (!status)
-    status = rf_net_init(run->context, &net, init, m, data.d, 0, seed + run->settings->first_seed, 1);
+    status = rf_net_init(run->context, &net, init, m, data.d, 0, rf_claim_seed(run, "start", seed), 1);
   if (!status) status = rf_claim_setting_from(run, setting, generator, divide, &net);
   setting->problem.log_scale = log_scale;
   rf_net_free(&net);
@@ -56,10 +56,24 @@ RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const ch
   return status;
 }
 
+void rf_claim_count_flow(RfClaimRun *run, RfStatus status) {
+  if (status == RF_OK || status == RF_NOT_SEPARABLE)
+    rf_claim_made(run, "flows", 1);
+  else
+    rf_claim_dropped(run, "flows", 1);
+}
+
+RfStatus rf_claim_run_flow(RfClaimRun *run, RfFlowResult *result, const RfFlowProblem *problem,
+                           const RfFlowSettings *settings) {
+  RfStatus status = rf_flow_run(run->context, result, problem, settings);
+  rf_claim_count_flow(run, status);
+  return status;
+}
+
 RfStatus rf_claim_flow(RfClaimRun *run, RfFlowResult *result, const RfClaimSetting *setting) {
   RfFlowProblem problem = setting->problem; /* the setting may have been moved since it was made */
   problem.start = &setting->start;
-  RfStatus status = rf_flow_run(run->context, result, &problem, &setting->flow);
+  RfStatus status = rf_claim_run_flow(run, result, &problem, &setting->flow);
   return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
 }
 

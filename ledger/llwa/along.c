@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+
+#include "kit/data.h"
+#include "la/la.h"
 
 typedef struct Point {
   double W[RF_LLWA_WIDTH * RF_LLWA_D], a[RF_LLWA_WIDTH];
@@ -113,7 +116,7 @@ static RfStatus judge_energy(RfClaimRun *run, Energy *total, const RfLlwaSet *se
   double drop = exp(energy.first) - exp(energy.last), error = fabs(drop - energy.integral) / drop;
   rf_claim_at_most(run, "L(0) - L(t) against the integral of |velocity|^2, relative", error, 0, 1e-7);
   rf_claim_at_most(run, "velocity against the least-norm element", energy.clarke, 0, 1e-9);
-  rf_claim_at_least(run, "moments", (double)energy.count, 1000, 0);
+  rf_claim_states(run, energy.count, 1000);
   total->integral = fmax(total->integral, error), total->clarke = fmax(total->clarke, energy.clarke);
   total->count += energy.count, total->sliding += energy.sliding;
   return status ? status : energy.status;
@@ -129,14 +132,15 @@ RfStatus rf_llwa_09(RfClaimRun *run) {
   for (int seed = 0; seed < 5 && !status; seed++) { /* labels at random: neurons slide */
     char spec[40];
     RfDataset data = {0};
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", seed);
-    status = rf_data_generate(run->context, &data, spec);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", seed);
+    status = rf_claim_generate(run, &data, spec);
     if (status) break;
     RfLlwaSet other = {.X = data.X, .y = data.y, .n = data.n, .d = data.d, .leak = 0.1};
     status = judge_energy(run, &total, &other, 1000 + (uint64_t)seed);
     rf_dataset_free(&data);
   }
-  rf_claim_at_least(run, "neurons on a hyperplane were met", (double)total.sliding, 1, 0);
+  rf_claim_require(run, "inputs on a hyperplane", 1);
+  rf_claim_made(run, "inputs on a hyperplane", total.sliding);
   rf_claim_note(run,
                 "%lld moments, %lld inputs on a hyperplane; relative error %.1e, least-norm velocity to %.1e",
                 (long long)total.count, (long long)total.sliding, total.integral, total.clarke);
@@ -251,7 +255,7 @@ RfStatus rf_llwa_11(RfClaimRun *run) {
       rf_llwa_gaussian(&start, &random, 0.3);
       status = rf_llwa_walk(run, NULL, NULL, &set, &start, RF_UNTIL_INFINITY, 0, 40, see_push, &push);
       rf_claim_at_most(run, "bound over sgn(a_k) <dw_k/dt,wstar>", push.tight, 1, 1e-9);
-      rf_claim_at_least(run, "moments", (double)push.count, 1000, 0);
+      rf_claim_states(run, push.count, 1000);
       tight = fmax(tight, push.tight), moments += push.count;
     }
     rf_llwa_free(&set);
@@ -448,7 +452,7 @@ RfStatus rf_llwa_23(RfClaimRun *run) {
       rf_claim_at_least(run, "cosine of theta and its velocity in the end", s.beta, 0.9999, 0);
       rf_claim_at_most(run, "|theta| |gradient of the margin| at the end over the start",
                        s.scaled / s.scaled_first, 0, 0.05);
-      rf_claim_at_least(run, "moments", (double)s.count, 1000, 0);
+      rf_claim_states(run, s.count, 1000);
       worst.identity = fmax(worst.identity, s.identity), worst.printed = fmax(worst.printed, s.printed);
       worst.radial = fmax(worst.radial, s.radial), worst.beta = fmin(worst.beta, s.beta);
       worst.beta_400 = fmin(worst.beta_400, s.beta_400), shrink = fmax(shrink, s.scaled / s.scaled_first);

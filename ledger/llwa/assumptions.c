@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
-#include "reluflow/theory.h"
+#include "core/core.h"
+
+#include "kit/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
+#include "theory/theory.h"
 
 /* ---- the assumptions of the paper, by the theory's code ------------------------------------------------ */
 
@@ -48,7 +51,7 @@ static RfStatus inspect(RfClaimRun *run, Inspected *all, double leak) {
 
 static RfStatus inspect_named(RfClaimRun *run, Inspected *all, const char *spec, double leak) {
   memset(all, 0, sizeof *all);
-  RfStatus status = rf_data_generate(run->context, &all->data, spec);
+  RfStatus status = rf_claim_generate(run, &all->data, spec);
   return status ? status : inspect(run, all, leak);
 }
 
@@ -199,8 +202,8 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
     Inspected all = {0};
     char spec[80];
     rf_index n = 3 + rf_random_below(&random, 8), d = 2 + rf_random_below(&random, 3);
-    snprintf(spec, sizeof spec, "DS-SEP(%d,%d,%d)", (int)n, (int)d, (int)draw);
-    status = rf_data_generate(run->context, &all.data, spec);
+    rf_format(spec, sizeof spec, "DS-SEP(%d,%d,%d)", (int)n, (int)d, (int)draw);
+    status = rf_claim_generate(run, &all.data, spec);
     double stretch = pow(10, 2 * rf_random_uniform(&random));
     for (rf_index i = 0; i < n && status >= 0; i++)
       all.data.X[i * d] = all.data.y[i] * (0.2 + fabs(all.data.X[i * d])) * stretch;
@@ -210,8 +213,8 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
   for (int H = 1; H <= 100 && status >= 0; H += run->settings->quick ? 20 : 3) {
     Inspected all = {0};
     char spec[80];
-    snprintf(spec, sizeof spec, "DS-HINT(%d,1,0.1)", H);
-    status = rf_data_generate(run->context, &all.data, spec);
+    rf_format(spec, sizeof spec, "DS-HINT(%d,1,0.1)", H);
+    status = rf_claim_generate(run, &all.data, spec);
     if (status >= 0) status = judge_vertices(run, &all, leaks[H % 5], counts);
     inspected_free(&all);
   }

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "kit/setting.h"
+
+#include "kit/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 void rf_llwa_free(RfLlwaSet *set) {
   rf_dataset_free(&set->data);
@@ -15,7 +18,7 @@ void rf_llwa_free(RfLlwaSet *set) {
 RfStatus rf_llwa_load(RfClaimRun *run, RfLlwaSet *set, const char *spec, double leak, double divide) {
   RfLinearMargin linear = {0};
   memset(set, 0, sizeof *set);
-  RfStatus status = rf_data_generate(run->context, &set->data, spec);
+  RfStatus status = rf_claim_generate(run, &set->data, spec);
   if (status) return status;
   set->X = set->data.X, set->y = set->data.y, set->n = set->data.n, set->d = set->data.d, set->leak = leak;
   if (set->d > RF_LLWA_D || set->n > RF_LLWA_ROWS)
@@ -182,7 +185,7 @@ RfStatus rf_llwa_flow(RfClaimRun *run, RfFlowResult *out, const RfLlwaSet *set, 
                            .mean = true,
                            .start = &from,
                            .log_scale = log_scale};
-  if (!status) status = rf_flow_run(run->context, out, &problem, settings);
+  if (!status) status = rf_claim_run_flow(run, out, &problem, settings);
   rf_flow_start_free(&from);
   return status;
 }

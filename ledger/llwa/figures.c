@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 #include "reluflow/train.h"
 
@@ -134,7 +135,7 @@ static RfStatus picture_one(RfClaimRun *run, const Scene *scene, const RfLlwaSet
     int row = k / cells;
     grid[3][k] = scene->high[1] - (scene->high[1] - scene->low[1]) * row / (cells - 1);
   }
-  snprintf(title, sizeof title, "LLWA %s: two classifiers and their normalised margins", scene->figure);
+  rf_format(title, sizeof title, "LLWA %s: two classifiers and their normalised margins", scene->figure);
   rf_svg_begin(&svg, 830, scene->wide ? 850 : 470, title,
                "output of two networks over the plane, with their zero lines and the samples");
   rf_svg_label(&svg, 70, 26, RF_ANCHOR_START, 15, RF_COLOUR_INK, title);
@@ -145,7 +146,7 @@ static RfStatus picture_one(RfClaimRun *run, const Scene *scene, const RfLlwaSet
                                   {"hint, label +1", RF_COLOUR_ORANGE, RF_MARK_CROSS}};
   rf_svg_legend(&svg, 70, 44, 740, legend, scene->hints ? 5 : 4);
   for (int k = 0; k < 2; k++) {
-    snprintf(title, sizeof title, "%s, margin %.5f", names[k], margins[k]);
+    rf_format(title, sizeof title, "%s, margin %.5f", names[k], margins[k]);
     draw_plane(&svg, 0, k, scene, set, grid[k], grid[1 - k], title);
   }
   for (int k = 0; k < 2 && scene->wide; k++) {
@@ -156,9 +157,9 @@ static RfStatus picture_one(RfClaimRun *run, const Scene *scene, const RfLlwaSet
   }
   rf_svg_end(&svg);
   const double *columns[] = {grid[2], grid[3], grid[0], grid[1]};
-  snprintf(file, sizeof file, "%s.csv", scene->recipe);
+  rf_format(file, sizeof file, "%s.csv", scene->recipe);
   RfStatus status = rf_claim_series(run, file, "x,y,f_first,f_optimum", columns, 4, cells * cells);
-  snprintf(file, sizeof file, "%s.svg", scene->recipe);
+  rf_format(file, sizeof file, "%s.svg", scene->recipe);
   if (!status)
     status = rf_claim_picture(run, &svg, file);
   else
@@ -238,14 +239,15 @@ static double zero_bend(const double *values) {
 }
 
 static RfStatus trained(RfClaimRun *run, RfNet *out, double *min_q, const RfLlwaSet *set, rf_index steps) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = set->X, .y = set->y, .n = set->n};
   RfNet start = {0};
   RfLayeredNet net = {0};
   RfTrainResult result = {0};
   settings.mean = true, settings.rate = 0.05, settings.max_steps = steps, settings.record_every = steps;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_HE, 20, set->d, set->leak, run->settings->first_seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_HE, 20, set->d, set->leak, rf_claim_seed(run, "start", 0), 1);
   if (!status) status = rf_train_from_net(run->context, &net, &start);
   if (!status) rf_la_scale(net.theta, 1e-3, net.n_parameters);
   if (!status) status = rf_train_run(run->context, &result, &net, &samples, &settings);
@@ -286,7 +288,7 @@ RfStatus rf_llwa_38(RfClaimRun *run) {
       rf_claim_at_most(run, "deviation of the zero line from a line over the width of the window", bend, 0,
                        0.02);
       worst = fmax(worst, bend), least = fmin(least, min_q), columns[k] = grid;
-      snprintf(title, sizeof title, "%s, deviation %.1e", scenes[k].spec, bend);
+      rf_format(title, sizeof title, "%s, deviation %.1e", scenes[k].spec, bend);
       draw_plane(&svg, 0, k, &scenes[k], &set, grid, NULL, title);
       if (scenes[k].wide) {
         Scene near = near_origin(&scenes[k]);

@@ -6,8 +6,8 @@
 
 #include "llwa/llwa.h"
 #include "reluflow/certify.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 enum { most = 50, rows = RF_LLWA_ROWS }; /* neurons and samples of the points below */

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* ---- (i) L = -|<theta,w>| from 0
  * ----------------------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static void kink_panel(RfSvg *svg, RfText *series, int place) {
                 s ? RF_COLOUR_VERMILION : RF_COLOUR_PURPLE);
   }
   char title[80];
-  snprintf(title, sizeof title, "%s: %s", kink->name, kink->formula);
+  rf_format(title, sizeof title, "%s: %s", kink->name, kink->formula);
   rf_svg_label(svg, plot.left + 140, plot.top - 10, RF_ANCHOR_MIDDLE, 13, RF_COLOUR_INK, title);
 }
 
@@ -187,7 +188,7 @@ static RfStatus judge_monotone(RfClaimRun *run, rf_index draw, double *back, dou
   kink_start(&start, &random, &set);
   status = rf_llwa_walk(run, NULL, NULL, &set, &start, RF_UNTIL_TIME, 50, 40, see_inputs, &monotone);
   rf_claim_at_most(run, "step of <w_k,x_i>/|w_k| against the sign of a_k y_i", monotone.back, 0, 1e-9);
-  rf_claim_at_least(run, "moments", (double)monotone.count, 100, 0);
+  rf_claim_states(run, monotone.count, 100);
   *back = fmax(*back, monotone.back);
   if (!status) status = rf_llwa_at(run, &end, &set, &start, 0, 50);
   for (int side = 0; side < 2 && !status;

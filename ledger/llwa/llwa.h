@@ -5,9 +5,9 @@
 #define RF_CLAIMS_LLWA_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/data.h"
-#include "reluflow/flow.h"
-#include "reluflow/net.h"
+#include "data/data.h"
+#include "flow/flow.h"
+#include "net/net.h"
 
 enum { RF_LLWA_D = 8, RF_LLWA_ROWS = 24 }; /* largest dimension and number of samples of a data set here */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { most = 16 };
 

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cross/cross.h"
+#include "core/core.h"
 #include "llwa/llwa.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/optimum.h"
 
 /* ---- LLWA-03: Theorem 4.2, the optimum of symmetric data is linear ------------------------------------- */
@@ -63,8 +64,8 @@ RfStatus rf_llwa_03(RfClaimRun *run) {
     for (int l = 0; l < 3 && !status; l++) {
       RfLlwaSet set;
       char spec[60] = "DS-SYM6";
-      if (s == 1) snprintf(spec, sizeof spec, "DS-LL1(0.5)");
-      if (s > 1) snprintf(spec, sizeof spec, "DS-SYM(4,3,0.2,%d)", s - 2);
+      if (s == 1) rf_format(spec, sizeof spec, "DS-LL1(0.5)");
+      if (s > 1) rf_format(spec, sizeof spec, "DS-SYM(4,3,0.2,%d)", s - 2);
       status = rf_llwa_load(run, &set, spec, leaks[l], 1);
       if (status) break;
       status = judge_linear_optimum(run, &set, &gap);
@@ -112,7 +113,7 @@ static RfStatus judge_kkt_net(RfClaimRun *run, double leak, double *gap) {
   RfLlwaSet set;
   RfKkt kkt = {0};
   char spec[60];
-  snprintf(spec, sizeof spec, "DS-LL1(%.17g)", leak);
+  rf_format(spec, sizeof spec, "DS-LL1(%.17g)", leak);
   RfStatus status = rf_llwa_load(run, &set, spec, leak, 1);
   if (status) return status;
   double beta = atan(1 / set.X[1]), a1 = 1 / sqrt(2 * (1 + leak) * cos(beta)), a3 = 1 / sqrt(1 + leak);

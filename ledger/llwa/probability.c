@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
-#include "reluflow/theory.h"
+#include "theory/theory.h"
 
 enum { most = 8 };
 
@@ -116,7 +116,8 @@ RfStatus rf_llwa_25(RfClaimRun *run) {
   for (rf_index m = 2; m <= 4 && !status; m++) {
     Symmetric all = {0};
     for (rf_index k = 0; k < N && !status; k++)
-      status = symmetric_run(run, &all, &set, m, run->settings->first_seed + (uint64_t)k, true, true);
+      status = symmetric_run(run, &all, &set, m, rf_claim_seed(run, "start", (uint64_t)(10000 * m + k)), true,
+                             true);
     if (status) break;
     rf_claim_probability(run, "share of starts that end at (1+leak)/4 <wstar,x>", all.mixed.hits, N,
                          1 - pow(2, 1 - (double)m), false);
@@ -140,9 +141,11 @@ RfStatus rf_llwa_26(RfClaimRun *run) {
   if (status) return status;
   for (rf_index m = 2; m <= 4 && !status; m++)
     for (rf_index k = 0; k < N && !status; k++)
-      status = symmetric_run(run, &all, &set, m, run->settings->first_seed + (uint64_t)k, false, true);
+      status = symmetric_run(run, &all, &set, m, rf_claim_seed(run, "start", (uint64_t)(10000 * m + k)),
+                             false, true);
   for (int s = 0; s < 2; s++) {
-    rf_claim_at_least(run, "starts with one sign of bbar", (double)all.single[s].runs, 1, 0);
+    rf_claim_require(run, s ? "starts with bbar < 0" : "starts with bbar > 0", 1);
+    rf_claim_made(run, s ? "starts with bbar < 0" : "starts with bbar > 0", all.single[s].runs);
     rf_claim_close(run, "of them not at the one-neuron limit with margin leak gstar/2",
                    (double)all.single[s].wrong, 0, 0);
     rf_claim_at_most(run, "largest deviation from +-phi(+-<wstar,x>)/2", all.single[s].worst, 0, 1e-8);
@@ -168,7 +171,7 @@ static RfStatus principal_runs(RfClaimRun *run, const RfLlwaSet *set, const RfLl
     RfNet start = {0};
     double apart = NAN, margin = NAN;
     bool present = false;
-    uint64_t seed = run->settings->first_seed + (uint64_t)(10000 * m + k);
+    uint64_t seed = rf_claim_seed(run, "start", (uint64_t)(10000 * m + k));
     status = rf_net_init(run->context, &start, RF_INIT_BALANCED_GAUSSIAN, m, set->d, set->leak, seed, 1);
     if (status) break;
     for (rf_index j = 0; j < m; j++) present = present || side * start.a[j] > 0;
@@ -262,9 +265,9 @@ RfStatus rf_llwa_27(RfClaimRun *run) {
   rf_claim_relative(run, "best normalised margin before scaling", margins[1][1], 0.1054265, 1e-6);
   RfStatus status = rf_llwa_hint_conditions(run);
   if (!status) status = rf_llwa_sweep_hints(run, &shortest);
-  rf_claim_misprint(run, "MP-LLWA-06",
-                    "share of the starts that end there, m = 1, 2, 3 together (printed: 1 - delta)", NAN,
-                    (1.0 / 2 + 3.0 / 4 + 7.0 / 8) / 3, (double)total.hits / (double)total.runs, false);
+  rf_claim_misprint(
+      run, "MP-LLWA-06", "share of the starts that end there, m = 1, 2, 3 together (printed: 1 - delta)", NAN,
+      (1.0 / 2 + 3.0 / 4 + 7.0 / 8) / 3, (double)total.hits / (double)total.runs, total.hits == total.runs);
   rf_claim_note(run,
                 "%lld runs at eps0 = 1e-4, %lld of them again at 1e-8 because they ended elsewhere (at a "
                 "better margin); limit margin %.6f against the best %.7f before scaling; deviation %.1e; of "

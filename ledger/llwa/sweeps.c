@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 
 /* ---- E-LL-8: phases
@@ -113,7 +114,7 @@ RfStatus rf_llwa_draw_phases(RfClaimRun *run) {
     for (int c = 0; c < 3 * width; c++) {
       static const char *const names[] = {"alignment", "linearised", "angle"};
       size_t used = strlen(header);
-      snprintf(header + used, sizeof header - used, ",%s%d", names[c / width], c % width);
+      rf_format(header + used, sizeof header - used, ",%s%d", names[c / width], c % width);
     }
     rf_svg_begin(&svg, 1060, 460, "Phases of one run",
                  "alignment of eight neurons against time, then their angle to w*");
@@ -154,7 +155,7 @@ static RfStatus hinted(RfClaimRun *run, double H, double *slack, double *limit, 
   char spec[60];
   rf_optimum_settings_init(&settings);
   settings.leak = 0.5;
-  snprintf(spec, sizeof spec, "DS-HINT(%.17g,1,0.1)", H);
+  rf_format(spec, sizeof spec, "DS-HINT(%.17g,1,0.1)", H);
   RfStatus status = rf_llwa_load(run, &set, spec, 0.5, 0);
   if (status) return status;
   *slack = rf_llwa_second_slack(&set.data, 0.5) * set.scale * set.scale;

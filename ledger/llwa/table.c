@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/grid.h"
 #include "llwa/llwa.h"
-#include "reluflow/data.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "data/data.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 
 enum { rows = 10, width = 100, inputs = 51 };
@@ -23,7 +24,7 @@ typedef struct Entry {
 static RfStatus load(RfContext *context, RfDataset *data, rf_index n, uint64_t seed) {
   RfDataSource source;
   char path[80];
-  snprintf(path, sizeof path, "gen:shifted,n=%lld,seed=%llu", (long long)n, (unsigned long long)seed);
+  rf_format(path, sizeof path, "gen:shifted,n=%lld,seed=%llu", (long long)n, (unsigned long long)seed);
   rf_data_source_init(&source);
   source.path = path;
   return rf_data_load(context, data, &source);
@@ -33,7 +34,8 @@ static RfStatus load(RfContext *context, RfDataset *data, rf_index n, uint64_t s
  * = 50. */
 static RfStatus train_net(RfClaimRun *run, RfTrainResult *result, Entry *entry, const RfDataset *data,
                           const RfDataset *test, uint64_t seed) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {
       .X = data->X, .y = data->y, .n = data->n, .test_X = test->X, .test_y = test->y, .test_n = test->n};
   RfNet start;
@@ -138,7 +140,7 @@ RfStatus rf_llwa_40(RfClaimRun *run) {
       RfDataset data = {0};
       RfTrainResult result = {0};
       RfStatus status = one_entry(run, &entry, &data, &result, 10 * (r + 1), 10000,
-                                  run->settings->first_seed + (uint64_t)k);
+                                  rf_claim_seed(run, "entry", (uint64_t)(100 * r + k)));
       rf_train_result_free(&result);
       rf_dataset_free(&data);
       if (status) return status;
@@ -214,7 +216,7 @@ static void plane_panel(RfSvg *svg, RfText *series, int place, const double *val
                   data->y[i] > 0 ? RF_MARK_DISC : RF_MARK_CROSS,
                   data->y[i] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY);
   }
-  snprintf(title, sizeof title, "n = %lld, %.1f degrees", (long long)data->n, entry->degrees);
+  rf_format(title, sizeof title, "n = %lld, %.1f degrees", (long long)data->n, entry->degrees);
   rf_svg_label(svg, plot.left + 95, plot.top - 8, RF_ANCHOR_MIDDLE, 13, RF_COLOUR_INK, title);
   for (int r = 0; r < cells; r++) {
     const double *line = values + (rf_index)r * cells;
@@ -255,8 +257,8 @@ RfStatus rf_llwa_41(RfClaimRun *run) {
       Entry entry = {0};
       RfDataset data = {0};
       RfTrainResult result = {0};
-      status =
-          one_entry(run, &entry, &data, &result, 10 * (r + 1), 0, run->settings->first_seed + (uint64_t)k);
+      status = one_entry(run, &entry, &data, &result, 10 * (r + 1), 0,
+                         rf_claim_seed(run, "entry", (uint64_t)(100 * r + k)));
       if (!status) {
         rf_claim_at_most(run, "angle between separator and net, degrees", entry.degrees, 0, 20);
         largest = fmax(largest, entry.degrees), sum += entry.degrees;

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
+
+#include "kit/data.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 enum { most = 4 };
 
@@ -233,7 +235,7 @@ RfStatus rf_llwa_21(RfClaimRun *run) {
       }
       if (!status) status = enumerate(run, &set, here, &pairs);
       for (int which = 0; which < 3 && !status; which++) {
-        rf_claim_at_least(run, "every one of the three is enumerated", (double)here[which], 1, 0);
+        rf_claim_true(run, "every one of the three is enumerated", here[which] >= 1);
         found[which] += here[which];
       }
       if (!status)
@@ -406,7 +408,7 @@ RfStatus rf_llwa_24(RfClaimRun *run) {
   if (status) return status;
   RfDataset vee = {
       0}; /* the local optimum (0,2), (0,-1) of VSS Lemma C.6 on (1,1/4), (-1,1/4), (0,-1), leak 0 */
-  status = rf_data_generate(run->context, &vee, "DS-V4");
+  status = rf_claim_generate(run, &vee, "DS-V4");
   if (status) return status;
   RfLlwaSet other = {.X = vee.X, .y = vee.y, .n = vee.n, .d = 2};
   RfNet local = at(&points[0], 2, &other);

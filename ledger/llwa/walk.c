@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "llwa/llwa.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Watcher {
   const RfLlwaSet *set;

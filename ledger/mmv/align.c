@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -34,7 +35,7 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   RfDataset data = {0};
   RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status)
-    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed + run->settings->first_seed, 1);
+    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, rf_claim_seed(run, "start", seed), 1);
   if (!status) status = rf_claim_setting_from(run, &at->setting, spec, 1, &net);
   RfLoss loss = seed % 2 ? RF_LOSS_LOGISTIC2 : RF_LOSS_EXP;
   if (!status) status = rf_mmv_bounds(run->context, &at->bounds, &at->pairs, &at->setting.data, loss);
@@ -134,7 +135,7 @@ RfStatus rf_mmv_10(RfClaimRun *run) {
     Aligned at;
     int8_t sides[most_n];
     char spec[40];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
     status = aligned_new(run, &at, spec, (uint64_t)seed, 0);
     if (status) break;
     for (rf_index k = 0; k < m; k++)
@@ -142,7 +143,8 @@ RfStatus rf_mmv_10(RfClaimRun *run) {
                        (double)replay(&at, k, sides, judge_crossing, &tally), (double)at.setting.data.n, 0);
     aligned_free(&at);
   }
-  rf_claim_at_least(run, "crossings looked at", (double)tally.count, 100, 0);
+  rf_claim_require(run, "crossings", 100);
+  rf_claim_made(run, "crossings", tally.count);
   rf_claim_note(run, "%lld crossings; least speed %.2f times sep^{3/2} X_min/2", (long long)tally.count,
                 tally.least);
   return status;
@@ -176,7 +178,7 @@ static RfStatus judge_avoided(RfClaimRun *run, const Aligned *at, double *closes
   for (rf_index k = 0; k < m; k++) neurons[k] = k;
   RfFlowProblem problem = at->setting.problem;
   problem.start = &at->setting.start;
-  RfStatus status = rf_align_sample(run->context, path, &problem, neurons, m, when, times);
+  RfStatus status = rf_flow_align_sample(run->context, path, &problem, neurons, m, when, times);
   for (rf_index p = 0; p < m * times && !status; p++) {
     const double *v = path + p * (d + 1);
     double cosine = rf_claim_cosine(v, sums[v[d] < 0], d), bound = sqrt(1 - at->zeta);
@@ -195,7 +197,7 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
     Aligned at;
     int8_t sides[most_n];
     char spec[40];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
     status = aligned_new(run, &at, spec, (uint64_t)seed, 0);
     if (status) break;
     for (rf_index k = 0; k < m; k++) replay(&at, k, sides, judge_duration, &tally);
@@ -329,7 +331,8 @@ RfStatus rf_mmv_15(RfClaimRun *run) {
     }
     if (!status) status = judge_still(run, (uint64_t)seed, &seen);
   }
-  rf_claim_at_least(run, "states of dead neurons", (double)seen, 100, 0);
+  rf_claim_require(run, "states of dead neurons", 100);
+  rf_claim_made(run, "states of dead neurons", seen);
   rf_claim_note(
       run,
       "%lld changes of pattern up to smoothed margin 50, none from inside a cone; %lld states of dead "
@@ -354,9 +357,9 @@ static RfStatus judge_norms(RfClaimRun *run, const Aligned *at) {
       replay(at, k, sides, NULL, NULL);
       int cone = rf_claim_cone_of(sides, data);
       if (cone != 1 && cone != -1) continue;
-      RfStatus status =
-          rf_align_neuron(run->context, &neuron, &field, at->setting.start.directions + k * (data->d + 1),
-                          at->setting.start.log_norms[k], NULL, last);
+      RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field,
+                                             at->setting.start.directions + k * (data->d + 1),
+                                             at->setting.start.log_norms[k], NULL, last);
       if (status) return status;
       int s = cone < 0;
       if (pass == 0) shift[s] = fmax(shift[s], neuron.log_norm);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/theory.h"
+#include "core/core.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "theory/theory.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -75,7 +76,7 @@ RfStatus rf_mmv_01(RfClaimRun *run) {
   if (!status) status = rejected(run, "gen:DS-M2(0)", true);
   for (int seed = 0; seed < 5 && !status; seed++) {
     char spec[40];
-    snprintf(spec, sizeof spec, "gen:DS-GEN(10,3,%d)", seed);
+    rf_format(spec, sizeof spec, "gen:DS-GEN(10,3,%d)", seed);
     status = rejected(run, spec, false);
   }
   rf_claim_note(run, "tightness sep/cosine up to %.6f", tightest);
@@ -241,7 +242,8 @@ RfStatus rf_mmv_03(RfClaimRun *run) {
       double sums[2][8];
       rf_claim_class_sum(sums[0], &data, 1), rf_claim_class_sum(sums[1], &data, -1);
       rf_claim_misprint(run, "MP-MMV-08", "cos(x+,x-) on DS-PL2", -1, NAN,
-                        rf_claim_cosine(sums[0], sums[1], 2), false);
+                        rf_claim_cosine(sums[0], sums[1], 2),
+                        fabs(rf_claim_cosine(sums[0], sums[1], 2) + 1) <= 1e-9);
     }
     rf_dataset_free(&data);
   }
@@ -272,7 +274,7 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
     for (rf_index t = 0; t < rf_claim_repetitions(run, 100) && !status; t++) { /* 1000 neurons: 1e5 draws */
       RfNet net;
       status = rf_net_init(run->context, &net, RF_INIT_MMV, 1000, data.d, 0,
-                           (uint64_t)t + run->settings->first_seed, 1);
+                           rf_claim_seed(run, "start", (uint64_t)t), 1);
       if (status) break;
       status = rf_theory_start_angle(run->context, &zeta2, &net, data.X, data.y, data.n);
       rf_claim_true(run, "zeta2 > 0", !status && zeta2 > 0 && zeta2 <= 1);
@@ -293,7 +295,8 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
     if (!status && k == 0)
       rf_claim_misprint(run, "MP-MMV-12",
                         "a positive neuron along x-: cosine with the sum that must be avoided",
-                        rf_claim_cosine(sums[0], sums[1], data.d), 1, 1, false);
+                        rf_claim_cosine(sums[0], sums[1], data.d), 1, 1,
+                        rf_claim_cosine(sums[0], sums[1], data.d) >= 1 - 1e-9);
     if (!status) status = along_minus(run, &data, -1, &zeta2);
     if (!status) rf_claim_true(run, "negative neuron along x-: allowed", zeta2 > 0);
     rf_dataset_free(&data);

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "core/core.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -246,7 +247,7 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
     RfClaimSetting setting;
     RfLinearMargin margin = {0};
     RfFlowResult result;
-    snprintf(spec, sizeof spec, "DS-SEP(10,3,%d)", (int)draw / 3);
+    rf_format(spec, sizeof spec, "DS-SEP(10,3,%d)", (int)draw / 3);
     status = rf_claim_setting_new(run, &setting, spec, 1, draw % 2 ? RF_INIT_MMV : RF_INIT_GAUSSIAN, 5,
                                   (uint64_t)draw, draw % 2 ? -3 : -1);
     if (status) break;
@@ -258,7 +259,8 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
     setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-20;
     if (!status) status = rf_claim_flow(run, &result, &setting);
     if (!status) rf_flow_result_free(&result);
-    if (!status) rf_claim_at_least(run, "states with all q >= 0", (double)linear.states, 100, 0);
+    rf_claim_require(run, "states with all q >= 0", 100);
+    rf_claim_made(run, "states with all q >= 0", linear.states);
     tightest = fmax(tightest, linear.tightest), states += linear.states;
     rf_linear_margin_free(&margin);
     rf_claim_setting_free(&setting);

@@ -3,7 +3,7 @@
 #define RF_CLAIMS_MMV_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/theory.h"
+#include "theory/theory.h"
 
 /* The constants of the paper for a dataset; pairs receives what they stand on. */
 RfStatus rf_mmv_bounds(RfContext *context, RfAlignmentBounds *bounds, RfPairFacts *pairs,

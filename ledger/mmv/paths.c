@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "mmv/mmv.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -155,7 +156,8 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
   rf_claim_relative(run, "(28) with denominator 4 gives twice (29)", four, 2, 1e-12);
   rf_claim_misprint(run, "MP-MMV-05", "max|f| by Lemma 3 over the bound (29)", four, eight, 1, four <= 1);
   rf_claim_misprint(run, "MP-MMV-06", "n = 2: 4 ln n, 2 H_n + 1/2, and the maximal path", 4 * log(2),
-                    2 * (double)harmonic(2) / unit + 0.5, (double)maximal(1, 1) / unit, false);
+                    2 * (double)harmonic(2) / unit + 0.5, (double)maximal(1, 1) / unit,
+                    4 * log(2) >= 2 * (double)harmonic(2) / unit + 0.5);
   rf_claim_misprint(run, "MP-MMV-07", "steps of the maximal path (n+ = n- = 5) that the definition allows",
                     allowed_steps(false), allowed_steps(true), 10, allowed_steps(false) == 10);
   rf_claim_note(
@@ -169,6 +171,7 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
 
 typedef struct Arrival {
   double measured, bound, bound_data; /* worst arrival; bound with the start's zeta2, and without it */
+  double shortest;                    /* X_min */
 } Arrival;
 
 /* The worst arrival of `m` random neurons in the limit eps -> 0 (field (4)), loss exp. */
@@ -183,7 +186,7 @@ static RfStatus arrive(RfClaimRun *run, Arrival *out, const char *spec, rf_index
   RfStatus status = rf_claim_data(run, &data, spec, 1);
   if (!status) status = rf_mmv_bounds(run->context, &bounds, &pairs, &data, RF_LOSS_EXP);
   if (!status)
-    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, seed + run->settings->first_seed, 1);
+    status = rf_net_init(run->context, &net, RF_INIT_MMV, m, data.d, 0, rf_claim_seed(run, "start", seed), 1);
   if (!status) status = rf_theory_start_angle(run->context, &zeta2, &net, data.X, data.y, data.n);
   if (!status) status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {.X = data.X,
@@ -193,9 +196,11 @@ static RfStatus arrive(RfClaimRun *run, Arrival *out, const char *spec, rf_index
                            .loss = RF_LOSS_EXP,
                            .start = &start,
                            .in_limit = true};
-  if (!status) status = rf_align(run->context, &alignment, &problem);
+  if (!status) status = rf_flow_align(run->context, &alignment, &problem);
   if (!status) {
-    *out = (Arrival){alignment.t1, rf_theory_alignment_end(&bounds, zeta2), bounds.t1};
+    *out = (Arrival){alignment.t1, rf_theory_alignment_end(&bounds, zeta2), bounds.t1, INFINITY};
+    for (rf_index i = 0; i < data.n; i++)
+      out->shortest = fmin(out->shortest, rf_la_norm(data.X + i * data.d, data.d));
     for (rf_index k = 0; k < m; k++) {
       RfDestiny destiny = alignment.neurons[k].destiny;
       rf_claim_true(run, "every neuron ends in S+, S- or dead",
@@ -225,7 +230,7 @@ static RfStatus two_samples(RfClaimRun *run, double *worst) {
       rf_la_scale(w, sqrt(0.5), 3);
       RfAlignField field = {.X = X, .c = c, .n = 2, .d = 2};
       RfAlignNeuron neuron;
-      RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, NULL, INFINITY);
+      RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, NULL, INFINITY);
       if (status) return status;
       double need = -rest * w[1] / sep, exact = asinh(need / fabs(w[1])) - asinh(w[0] / fabs(w[1]));
       double stated = log((sep - psi) / sep);
@@ -286,16 +291,16 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
   RfStatus status = RF_OK;
   char spec[64];
   for (int k = 0; k < 7 && !status; k++) {
-    snprintf(spec, sizeof spec, "gen:DS-OS(%d,%d,5,0.2)", (int)sizes[k] / 2, (int)sizes[k] / 2);
+    rf_format(spec, sizeof spec, "gen:DS-OS(%d,%d,5,0.2)", (int)sizes[k] / 2, (int)sizes[k] / 2);
     status = arrive(run, &by_n[k], spec, 200, 0);
     log_n[k] = log(sizes[k]), measured_n[k] = by_n[k].measured;
     largest = fmax(largest, by_n[k].measured / by_n[k].bound);
   }
   for (int k = 0; k < 9 && !status; k++) {
-    snprintf(spec, sizeof spec, "gen:DS-OS(5,5,5,%g)", seps[k]);
+    rf_format(spec, sizeof spec, "gen:DS-OS(5,5,5,%g)", seps[k]);
     status = arrive(run, &by_sep[k], spec, 200, 0);
     log_sep[k] = log(seps[k]), measured_sep[k] = log(by_sep[k].measured),
-    bound_sep[k] = log(by_sep[k].bound_data);
+    bound_sep[k] = log(by_sep[k].bound_data * by_sep[k].shortest); /* every sep has its own X_min */
     largest = fmax(largest, by_sep[k].measured / by_sep[k].bound);
   }
   if (!status) status = two_samples(run, &worst);
@@ -304,7 +309,7 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
   for (int k = 1; k < 7; k++)
     rf_claim_at_most(run, "arrival over ln n does not grow", measured_n[k] / log_n[k],
                      measured_n[0] / log_n[0], 0);
-  rf_claim_close(run, "exponent of the bound in sep", proved, -2.5, 0.01);
+  rf_claim_close(run, "exponent of X_min times the bound in sep", proved, -2.5, 0.01);
   rf_claim_misprint(run, "MP-MMV-17", "exponent of t1 in sep", -0.5, -2.5, proved, fabs(proved + 0.5) < 0.01);
   rf_claim_note(run,
                 "slope of the arrival in ln n %.3g; exponent in sep %.3f against %.3f of the bound; "
@@ -332,7 +337,7 @@ static RfStatus positive_start(RfClaimRun *run, bool *reached, bool *sees, const
     bool active = false;
     for (rf_index i = 0; i < data->n; i++) active |= data->y[i] > 0 && rf_la_dot(v, X + i * d, d) > 0;
     if (j == 0) *sees = active;
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
     if (status) return status;
     rf_claim_true(run, "a neuron that sees a sample of its class arrives",
                   !active || neuron.destiny == RF_DESTINY_S_PLUS);

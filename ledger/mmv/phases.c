@@ -10,7 +10,7 @@
 #include "kit/digits.h"
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 #include "kit/setting.h"
 
@@ -44,7 +44,7 @@ static void look(Phases *p, const double *g, const double *theta, rf_index d, do
 static RfStatus start_net(RfClaimRun *run, RfLayeredNet *net, rf_index d, bool first_only) {
   RfNet start;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, run->settings->first_seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, rf_claim_seed(run, "start", 0), 1);
   if (status) return status;
   status = rf_train_from_net(run->context, net, &start);
   rf_net_free(&start);
@@ -61,7 +61,8 @@ static RfStatus follow(RfClaimRun *run, Phases *p, const RfDataset *data, const 
   RfLossWork *work = NULL;
   rf_index n = data->n, d = data->d;
   double *gradient = NULL, *q = RF_NEW(double, n);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = data->X, .y = data->y, .n = n};
   settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true;
   settings.precision = plan->precision, settings.record_every = 1000000;
@@ -158,7 +159,7 @@ static RfStatus on_digits(RfClaimRun *run, Phases phases[2]) {
   if (!found) { /* the other half has been judged: not skipped */
     run->result->verdict = verdict;
     memcpy(run->result->note, note, sizeof note);
-    rf_claim_note(run, "no digit files under --data-dir: that part was left out");
+    rf_claim_note(run, "no MNIST under --data-dir or RELUFLOW_DATA: that part was left out");
     return RF_OK;
   }
   const Plan plans[2] = {

@@ -6,8 +6,8 @@
 
 #include "kit/figure.h"
 #include "mmv/mmv.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -126,7 +126,7 @@ static RfStatus engine_follows(RfClaimRun *run) {
   RfAlignField field = {.X = x, .c = c, .n = 1, .d = 2};
   RfAlignNeuron neuron;
   for (int k = 0; k < 2; k++) {
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
     if (status) return status;
     rf_claim_close(run, k ? "from the active side: S+" : "the engine: regular, dead", neuron.destiny,
                    k ? RF_DESTINY_S_PLUS : RF_DESTINY_DEAD, 0);
@@ -167,7 +167,7 @@ static RfStatus judge_gradient(RfClaimRun *run, const RfDataset *data, double X_
   RfRandom random = rf_claim_random(run, seed);
   rf_index d = data->d;
   RfStatus status =
-      rf_net_init(run->context, &net, RF_INIT_MMV, m, d, 0, seed + run->settings->first_seed, 1);
+      rf_net_init(run->context, &net, RF_INIT_MMV, m, d, 0, rf_claim_seed(run, "start", seed), 1);
   if (status) return status;
   double scale = exp(0.7 * rf_random_gaussian(&random) - 1);
   rf_la_scale(net.W, scale, m * d), rf_la_scale(net.a, scale, m);
@@ -238,7 +238,7 @@ static RfStatus arrive_from_plane(RfClaimRun *run, RfDestiny *destiny, const RfD
   rf_la_axpy(start, 1e-9 * v[d], push, d);
   start[d] = (v[d] > 0 ? 1 : -1) * rf_la_norm(start, d);
   rf_la_scale(start, 1 / rf_la_norm(start, d + 1), d + 1);
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
   if (status) return status;
   *destiny = neuron.destiny;
   rf_align_neuron_free(&neuron);

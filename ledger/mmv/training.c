@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "mmv/mmv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 enum { m = 50, d = 2, most_n = 8, most_marks = 4 };
@@ -22,12 +23,13 @@ static RfStatus train_plane(RfClaimRun *run, Snapshots *s, const double *X, cons
                             rf_index *n_records, rf_index every) {
   RfNet start;
   RfLayeredNet net = {0};
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData data = {.X = X, .y = y, .n = n};
   settings.rate = 2e-3, settings.record_every = every;
   rf_index done = 0, room = n_records ? *n_records : 0, count = 0;
   RfStatus status =
-      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, run->settings->first_seed + seed, 1);
+      rf_net_init(run->context, &start, RF_INIT_UNBALANCED, m, d, 0, rf_claim_seed(run, "start", seed), 1);
   if (status) return status;
   status = rf_train_from_net(run->context, &net, &start);
   rf_net_free(&start);
@@ -107,8 +109,8 @@ static void draw_moment(RfSvg *svg, const Scene *scene, const Snapshots *s, int 
                 scene->y[i] > 0 ? RF_COLOUR_VERMILION : RF_COLOUR_BLUE);
   }
   count_regions(counts, s->W[k], scene);
-  snprintf(text, sizeof text, "%lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
-           counts[0], counts[1], counts[2], counts[3]);
+  rf_format(text, sizeof text, "%lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
+            counts[0], counts[1], counts[2], counts[3]);
   rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, text);
 }
 
@@ -122,7 +124,7 @@ static RfStatus draw_scene(RfClaimRun *run, const Scene *scene, const Snapshots 
       table[3 * k][j] = s->W[k][2 * j], table[3 * k + 1][j] = s->W[k][2 * j + 1],
                 table[3 * k + 2][j] = s->a[k][j];
   for (int c = 0; c < 9; c++) columns[c] = table[c];
-  snprintf(file, sizeof file, "%s-neurons.csv", scene->name);
+  rf_format(file, sizeof file, "%s-neurons.csv", scene->name);
   RfStatus status = rf_claim_series(
       run, file, "w1_start,w2_start,a_start,w1_middle,w2_middle,a_middle,w1_end,w2_end,a_end", columns, 9, m);
   if (status) return status;
@@ -141,7 +143,7 @@ static RfStatus draw_scene(RfClaimRun *run, const Scene *scene, const Snapshots 
                                    {"negative sample (direction)", RF_COLOUR_BLUE, RF_MARK_SQUARE}};
   rf_svg_legend(&svg, 70, 50, 1000, entries, 4);
   rf_svg_end(&svg);
-  snprintf(file, sizeof file, "%s.svg", scene->name);
+  rf_format(file, sizeof file, "%s.svg", scene->name);
   return rf_claim_picture(run, &svg, file);
 }
 

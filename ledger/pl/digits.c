@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "kit/digits.h"
+#include "core/core.h"
 #include "kit/figure.h"
 #include "pl/pl.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 
 /* Twenty of the paper's fifty epochs: layer 7 separates late, and changes little after that (docs/claims.md).
@@ -45,7 +46,8 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found) {
   if (status) return status;
   rf_layers_init_uniform(&net, &random, 1);
   for (rf_index l = 6; l < 8; l++) rf_la_scale(rf_layers_weights(&net, l), 0.05, net.layers[l].parameters);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = t->data.X, .y = t->data.y, .n = t->data.n};
   settings.optimizer = RF_TRAIN_ADAM, settings.rate = 1e-3, settings.batch = batch, settings.mean = true;
   settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = epochs;
@@ -123,7 +125,7 @@ static void draw_stage(RfSvg *svg, RfText *text, int stage, const Products *p) {
       int b = (int)((p->value[k][i] - low) / wide);
       density[k][b < bins ? b : bins - 1] += 1 / ((double)p->count[k] * wide);
     }
-  snprintf(title, sizeof title, stage ? "layer %d" : "input", stage);
+  rf_format(title, sizeof title, stage ? "layer %d" : "input", stage);
   RfPlot plot = {
       .svg = svg, .left = 80 + 330 * (stage % 4), .top = stage < 4 ? 90 : 370, .width = 240, .height = 190};
   plot.x = (RfAxis){.low = low, .high = high, .label = "inner product"};

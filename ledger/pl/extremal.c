@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "pl/pl.h"
-#include "reluflow/flow.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "flow/flow.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -57,7 +58,7 @@ RfStatus rf_pl_03(RfClaimRun *run) {
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < 3 + rf_claim_repetitions(run, 30) && !status; k++) {
     char spec[40];
-    snprintf(spec, sizeof spec, "gen:DS-GEN(8,3,%d)", (int)k);
+    rf_format(spec, sizeof spec, "gen:DS-GEN(8,3,%d)", (int)k);
     status = stationary(run, k < 3 ? sets[k] : spec, &directions, &kinks);
   }
   rf_claim_true(run, "some extremal directions lie on hyperplanes", kinks > 0);
@@ -105,7 +106,7 @@ RfStatus rf_pl_04(RfClaimRun *run) {
     double w[8], v[8];
     rf_index n = 3 + rf_random_below(&random, 6), d = 2 + rf_random_below(&random, 3);
     RfDataset data = {0};
-    snprintf(spec, sizeof spec, "gen:DS-GEN(%d,%d,%d)", (int)n, (int)d, (int)t);
+    rf_format(spec, sizeof spec, "gen:DS-GEN(%d,%d,%d)", (int)n, (int)d, (int)t);
     RfStatus status = rf_claim_data(run, &data, spec, 1);
     if (status) return status;
     rf_random_direction(&random, w, d), rf_random_direction(&random, v, d);
@@ -191,7 +192,7 @@ static RfStatus groups_of_start(RfClaimRun *run, int *groups, const RfDataset *d
   }
   RfFlowProblem problem = {
       .X = data->X, .y = data->y, .n = data->n, .d = d, .start = &start, .in_limit = true};
-  status = rf_align(run->context, &alignment, &problem);
+  status = rf_flow_align(run->context, &alignment, &problem);
   *groups = 0;
   for (rf_index k = 0; k < m && !status; k++) {
     RfDestiny destiny = alignment.neurons[k].destiny;

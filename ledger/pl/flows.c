@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "pl/pl.h"
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -108,7 +109,7 @@ RfStatus rf_pl_05(RfClaimRun *run) {
     char spec[40];
     RfClaimSetting setting;
     Watch watch;
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)seed);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)seed);
     status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_BALANCED, 12, (uint64_t)seed, -10);
     if (status) break;
     watch_init(&watch, run, &setting, watch_fields);
@@ -117,7 +118,8 @@ RfStatus rf_pl_05(RfClaimRun *run) {
     checked += watch.checked, sliding += (rf_index)watch.worst;
     rf_claim_setting_free(&setting);
   }
-  rf_claim_at_least(run, "fields of sliding neurons looked at", (double)sliding, 50, 0);
+  rf_claim_require(run, "fields of sliding neurons", 50);
+  rf_claim_made(run, "fields of sliding neurons", sliding);
   rf_claim_note(run, "%lld fields, %lld of neurons that slide", (long long)checked, (long long)sliding);
   return status;
 }
@@ -156,7 +158,7 @@ static RfStatus fastest(RfClaimRun *run, double *rate) {
   settings.with_alignment = settings.check_direction = false;
   RfStatus status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {.X = &x, .y = &y, .n = 1, .d = 1, .start = &start};
-  if (!status) status = rf_flow_run(run->context, &result, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, &result, &problem, &settings);
   if (status >= 0) {
     double a2 = exp(2 * result.log_norm_end) * result.net_end.a[0] * result.net_end.a[0];
     *rate = log(9 / a2) / 0.1;
@@ -175,7 +177,7 @@ RfStatus rf_pl_06(RfClaimRun *run) {
     char spec[40];
     RfClaimSetting setting;
     Watch watch;
-    snprintf(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)draw / 2);
+    rf_format(spec, sizeof spec, "DS-GEN(8,3,%d)", (int)draw / 2);
     status = rf_claim_setting_new(run, &setting, draw % 2 ? "DS-PL2" : spec, draw % 2 ? 3 : 1,
                                   RF_INIT_BALANCED, 10, (uint64_t)draw, draw % 3 ? -7 : 0);
     if (status) break;
@@ -254,7 +256,7 @@ RfStatus rf_pl_07(RfClaimRun *run) {
     for (int k = 0; k < 3 && !status; k++) {
       char spec[40];
       rf_index number[3];
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       for (int s = 0; s < 3 && !status; s++)
         status = strays(run, &outside[s], &number[s], spec, k ? 1 : 3, (uint64_t)seed, scales[s]);
       if (status) break;
@@ -393,7 +395,7 @@ RfStatus rf_pl_10(RfClaimRun *run) {
       char spec[40];
       RfClaimSetting setting;
       Watch watch;
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       status =
           rf_claim_setting_new(run, &setting, spec, k ? 1 : 3, seed % 2 ? RF_INIT_GAUSSIAN : RF_INIT_BALANCED,
                                20, (uint64_t)seed, seed % 3 ? log(1e-6) : 0);
@@ -476,15 +478,19 @@ RfStatus rf_pl_11(RfClaimRun *run) {
       char spec[40];
       RfClaimSetting setting;
       Watch watch;
-      snprintf(spec, sizeof spec, sets[k], (int)seed);
+      rf_format(spec, sizeof spec, sets[k], (int)seed);
       status = rf_claim_setting_new(run, &setting, spec, k ? 1 : 3, RF_INIT_BALANCED, 20, (uint64_t)seed,
                                     log(1e-6));
       if (status) break;
       watch_init(&watch, run, &setting, watch_split);
       setting.flow.observe_inside = 2;
       status = follow(&watch, &setting);
-      rf_claim_at_least(run, "states after T", (double)watch.moments, 100, 0);
-      if (k == 2) rf_claim_at_least(run, "states of dead neurons", (double)watch.checked, 100, 0);
+      rf_claim_require(run, "states after T", 100);
+      rf_claim_made(run, "states after T", watch.moments);
+      if (k == 2) {
+        rf_claim_require(run, "states of dead neurons", 100);
+        rf_claim_made(run, "states of dead neurons", watch.checked);
+      }
       moments += watch.moments;
       rf_claim_setting_free(&setting);
     }

@@ -8,8 +8,8 @@
 #include "cross/cross.h"
 #include "kit/figure.h"
 #include "pl/pl.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "kit/samples.h"
 #include "kit/setting.h"
 
@@ -241,7 +241,8 @@ static void judge_growth(RfClaimRun *run, const Story *story, double *slope) {
       rf_claim_at_most(run, "its decay", second / first, spans(story) ? 0.65 : pow(2, -0.5) + 0.04, 0);
     rf_index points;
     *slope = log_slope(story, s, &points);
-    rf_claim_at_least(run, "states between t = 1e6 and 1e60", (double)points, 10, 0);
+    rf_claim_require(run, "states between t = 1e6 and 1e60", 10);
+    rf_claim_made(run, "states between t = 1e6 and 1e60", points);
     rf_claim_relative(run, "slope of |W+-|^2 against ln t", *slope, norm, 0.05);
   }
 }
@@ -269,7 +270,7 @@ RfStatus rf_pl_13(RfClaimRun *run) {
       story_free(&story);
     }
   rf_claim_misprint(run, "MP-PL-05", "nu-, slope of |W-|^2 against ln t on DS-PL2/3", NAN, stated, slope,
-                    true);
+                    fabs(slope - stated) <= 0.05 * stated);
   return status;
 }
 
@@ -316,12 +317,12 @@ static RfStatus judge_one_group(RfClaimRun *run, const Story *story) {
   settings.with_alignment = settings.check_direction = false;
   RfStatus status = rf_flow_start_from_net(run->context, &start, &story->grouped);
   RfFlowProblem problem = {.X = X, .y = y, .n = n, .d = d, .start = &start};
-  if (!status) status = rf_flow_run(run->context, &result, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, &result, &problem, &settings);
   if (!status) judge_theorem(run, &result.limit.net, story->sides, false);
   rf_flow_result_free(&result);
   rf_flow_start_free(&start);
   return status > 0 ? rf_fail(run->context, RF_ERR_NUMERIC, "the flow of one group ends as %s",
-                              rf_status_text(status))
+                              rf_status_name(status))
                     : status;
 }
 

@@ -3,7 +3,7 @@
 #define RF_CLAIMS_PL_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 RfStatus rf_pl_01(RfClaimRun *run);
 RfStatus rf_pl_02(RfClaimRun *run);

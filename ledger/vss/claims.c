@@ -4,8 +4,8 @@
 
 #include "kit/claims_internal.h"
 #include "kit/networks.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "vss/vss.h"
 
 #define VSS "Vardi, Shamir, Srebro"

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/networks.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "reluflow/train.h"
 #include "vss/vss.h"
 
@@ -83,7 +84,7 @@ static RfStatus smooth_limit(RfClaimRun *run, Limit *l, RfRandom *random, int ki
     for (int k = 0; k < 4; k++) W[k] += 0.05 * rf_random_gaussian(random);
   }
   RfNet net = {.m = m, .d = l->d, .W = W, .a = a};
-  RfStatus status = rf_claim_limit(run->context, &l->flow, &net, l->X, l->y, l->n, RF_LOSS_EXP);
+  RfStatus status = rf_claim_limit(run, &l->flow, &net, l->X, l->y, l->n, RF_LOSS_EXP);
   *found = !status && l->flow.limit.outcome == RF_FLOW_CONVERGED && nearest_kink(l) > 1e-4;
   if (!status && !*found) rf_flow_result_free(&l->flow);
   return status > 0 ? RF_OK : status; /* undecided or branched: another start */
@@ -174,7 +175,7 @@ static RfStatus judge_local(RfClaimRun *run, Limit *l, RfRandom *random) {
   RfCertificate c;
   rf_certify_settings_init(&settings);
   settings.global = false;
-  RfStatus status = rf_certify(run->context, &c, &l->flow.limit.net, l->X, l->y, l->n, &settings);
+  RfStatus status = rf_certify_net(run->context, &c, &l->flow.limit.net, l->X, l->y, l->n, &settings);
   if (status) return status;
   rf_claim_at_most(run, "KKT residual of the polished limit", c.kkt.stationarity, 0, 1e-10);
   rf_claim_at_most(run, "gap of the frozen program", frozen_gap(l, &c.kkt), 0, 1e-7);
@@ -387,8 +388,8 @@ RfStatus rf_vss_22(RfClaimRun *run) {
       holds = holds && verdicts[at];
     }
     char what[160];
-    snprintf(what, sizeof what, "Table %s, %s, %s: %s", cells[c].table, cells[c].row, cells[c].column,
-             cells[c].verdict);
+    rf_format(what, sizeof what, "Table %s, %s, %s: %s", cells[c].table, cells[c].row, cells[c].column,
+              cells[c].verdict);
     rf_claim_true(run, what, holds);
     good[c] = holds, rows[c][0] = cells[c].table, rows[c][1] = cells[c].row;
     rows[c][2] = cells[c].column, rows[c][3] = cells[c].verdict;

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "kit/networks.h"
+#include "kit/setting.h"
 #include "reluflow/certify.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "reluflow/optimum.h"
 #include "vss/vss.h"
 
@@ -99,7 +100,7 @@ RfStatus rf_vss_09(RfClaimRun *run) {
     status = rf_flow_start_from_net(run->context, &from, &start);
     if (status) break;
     RfFlowProblem problem = {.X = X, .y = ones, .n = 2, .d = 2, .loss = RF_LOSS_EXP, .start = &from};
-    status = rf_flow_run(run->context, &flow, &problem, &settings);
+    status = rf_claim_run_flow(run, &flow, &problem, &settings);
     if (!status) status = rf_optimum_solve(run->context, &optimum, X, ones, 2, 2, &options);
     if (!status) {
       double point = 1 / (2 * flow.limit.margin); /* |theta|^2/2 at min margin 1 */
@@ -178,7 +179,7 @@ RfStatus rf_vss_16(RfClaimRun *run) {
   settings.with_alignment = false;
   RfStatus status = rf_flow_start_from_net(run->context, &from, &start);
   RfFlowProblem problem = {.X = X, .y = ones, .n = 3, .d = 2, .loss = RF_LOSS_EXP, .start = &from};
-  if (!status) status = rf_flow_run(run->context, &flow, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, &flow, &problem, &settings);
   if (!status) {
     rf_claim_close(run, "normalised margin of the limit", flow.limit.margin, 0.1, 1e-10);
     const double want[] = {0, 2, 0, -1};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kit/figure.h"
+#include "core/core.h"
 #include "kit/networks.h"
 #include "vss/vss.h"
 
@@ -79,7 +80,7 @@ static void draw_flows(RfSvg *svg, const double *times, double (*losses)[n_times
   rf_plot_line(&plot, ends, right, 2, (RfPen){.colour = RF_COLOUR_GREEN, .width = 1.5, .dashed = true});
   for (int k = 0; k < n_starts; k++) {
     rf_plot_line(&plot, times, losses[k], n_times, (RfPen){.colour = colours[k], .width = 2.2});
-    snprintf(names[k], sizeof names[k], "start %g", outputs[k]);
+    rf_format(names[k], sizeof names[k], "start %g", outputs[k]);
     entries[k] = (RfLegendEntry){names[k], colours[k], -1};
   }
   rf_svg_legend(svg, 440, 34, 310, entries, n_starts);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "kit/networks.h"
+#include "core/core.h"
+#include "kit/data.h"
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 static void signed_multipliers(double *lam, const RfOptimum *optimum, const double *y) {
@@ -63,7 +65,7 @@ static RfStatus best_of_restarts(RfClaimRun *run, double *best, const RfDataset 
     if (status) break;
     double scale = k < 3 ? 0.3 : 0.03; /* large starts cross more hyperplanes while the loss falls: slower */
     rf_la_scale(net.W, scale, m * data->d), rf_la_scale(net.a, scale, m);
-    status = rf_claim_limit(run->context, &flow, &net, data->X, data->y, data->n, RF_LOSS_LOGISTIC);
+    status = rf_claim_limit(run, &flow, &net, data->X, data->y, data->n, RF_LOSS_LOGISTIC);
     rf_net_free(&net);
     if (status == RF_NOT_SEPARABLE || status == RF_UNDECIDED) { /* a start that dies: the next one */
       status = RF_OK;
@@ -107,10 +109,10 @@ RfStatus rf_wp_01(RfClaimRun *run) {
     RfDataset data;
     double norms[2];
     if (k < 0)
-      snprintf(spec, sizeof spec, "%s", named[k + 3]);
+      rf_format(spec, sizeof spec, "%s", named[k + 3]);
     else
-      snprintf(spec, sizeof spec, "DS-OS(3,3,3,0.3),seed=%d", rf_wp_seed(run, k));
-    RfStatus status = rf_data_generate(run->context, &data, spec);
+      rf_format(spec, sizeof spec, "DS-OS(3,3,3,0.3),seed=%d", rf_wp_seed(run, k));
+    RfStatus status = rf_claim_generate(run, &data, spec);
     if (status) return status;
     if (k == -2) {
       double A[4], b[] = {1, 1};
@@ -136,7 +138,7 @@ RfStatus rf_wp_01(RfClaimRun *run) {
 static RfStatus several_classes(RfClaimRun *run, const char *spec, double *total) {
   RfDataset all;
   double primal = 0, dual = 0;
-  RfStatus status = rf_data_generate(run->context, &all, spec);
+  RfStatus status = rf_claim_generate(run, &all, spec);
   if (status) return status;
   for (rf_index k = 0; k < all.n_classes && !status; k++) {
     RfDataset part;
@@ -182,7 +184,7 @@ RfStatus rf_wp_02(RfClaimRun *run) {
   if (!status) rf_claim_close(run, "DS-MC3, total", total, 3 * (1 + sqrt(2)), 1e-7);
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 10) && !status; seed++) {
     char spec[64];
-    snprintf(spec, sizeof spec, "gaussian,n=6,d=2,classes=3,seed=%d", rf_wp_seed(run, seed));
+    rf_format(spec, sizeof spec, "gaussian,n=6,d=2,classes=3,seed=%d", rf_wp_seed(run, seed));
     status = several_classes(run, spec, &total);
   }
   return status;
@@ -220,7 +222,7 @@ static rf_index plane_masks(const double *X, rf_index n, const RfWpMasks *open) 
 static RfStatus count_masks(RfClaimRun *run, const char *spec, double predicted, double with_boundary) {
   RfDataset data;
   RfWpMasks masks;
-  RfStatus status = rf_data_generate(run->context, &data, spec);
+  RfStatus status = rf_claim_generate(run, &data, spec);
   if (status) return status;
   status = rf_wp_masks(run->context, &masks, data.X, data.n, data.d);
   if (!status) {
@@ -246,7 +248,7 @@ RfStatus rf_wp_03(RfClaimRun *run) {
   for (int n = 1; n <= 12; n++)
     for (int d = 1; d <= 4 && !status; d++) {
       char spec[64];
-      snprintf(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", n, d, rf_wp_seed(run, n + 20 * d));
+      rf_format(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", n, d, rf_wp_seed(run, n + 20 * d));
       status = count_masks(run, spec, general_position_count(n, n < d ? n : d), 0);
     }
   rf_claim_misprint(run, "MP-WP-18", "bound at n = 1", cover_bound(1, 1), NAN, 2, 2 <= cover_bound(1, 1));
@@ -326,9 +328,9 @@ RfStatus rf_wp_05(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     RfRandom random = rf_claim_random(run, (uint64_t)k);
-    snprintf(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", 2 + (int)(k % 6), 2 + (int)(k % 2),
-             rf_wp_seed(run, k));
-    status = rf_data_generate(run->context, &data, spec);
+    rf_format(spec, sizeof spec, "gaussian,n=%d,d=%d,seed=%d", 2 + (int)(k % 6), 2 + (int)(k % 2),
+              rf_wp_seed(run, k));
+    status = rf_claim_generate(run, &data, spec);
     if (status) break;
     for (rf_index i = 0; i < data.n; i++) lam[i] = data.y[i] * rf_random_uniform(&random);
     status = equal_maxima(run, &norm, data.X, data.n, data.d, lam);
@@ -337,7 +339,7 @@ RfStatus rf_wp_05(RfClaimRun *run) {
   static const char *const named[] = {"DS-WP1", "DS-PL2"};
   for (int k = 0; k < 2 && !status; k++) { /* a feasible lam: convex KKT */
     RfDataset data;
-    status = rf_data_generate(run->context, &data, named[k]);
+    status = rf_claim_generate(run, &data, named[k]);
     if (status) break;
     status = rf_wp_class_vectors(run->context, norms, w, lam, &data);
     double a[] = {1, -1};
@@ -366,9 +368,9 @@ RfStatus rf_wp_06(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     double norms[2], w[2 * RF_WP_MOST_D], lam[RF_WP_MOST], norm = NAN;
-    snprintf(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 2 ? "10,10,5,0.05" : "5,5,3,0.2",
-             rf_wp_seed(run, k / 2));
-    status = rf_data_generate(run->context, &data, spec);
+    rf_format(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 2 ? "10,10,5,0.05" : "5,5,3,0.2",
+              rf_wp_seed(run, k / 2));
+    status = rf_claim_generate(run, &data, spec);
     if (status) break;
     status = rf_wp_class_vectors(run->context, norms, w, lam, &data);
     for (rf_index i = 0; i < data.n && !status; i++) {
@@ -455,9 +457,9 @@ RfStatus rf_wp_07(RfClaimRun *run) {
     RfDataset data;
     RfWpMasks masks;
     RfRandom random = rf_claim_random(run, (uint64_t)k);
-    snprintf(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 4 == 3 ? "10,10,5,0.05" : "5,5,3,0.2",
-             rf_wp_seed(run, k / 2));
-    status = rf_data_generate(run->context, &data, spec);
+    rf_format(spec, sizeof spec, "DS-OS(%s),seed=%d", k % 4 == 3 ? "10,10,5,0.05" : "5,5,3,0.2",
+              rf_wp_seed(run, k / 2));
+    status = rf_claim_generate(run, &data, spec);
     if (status) break;
     Lemma5 lemma = {.data = &data};
     bool drawn = draw_lemma(&lemma, &random);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "kit/figure.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "kit/data.h"
+#include "la/la.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
 
@@ -295,17 +297,17 @@ RfStatus rf_wp_draw_numbers(RfClaimRun *run) {
     RfOptimum o;
     char line[200];
     double y = 62 + 74 * s;
-    status = rf_data_generate(run->context, &data, sets[s]);
+    status = rf_claim_generate(run, &data, sets[s]);
     if (status) break;
     status = rf_wp_optimum(run->context, &o, &data);
     if (!status) {
       double lam[] = {data.y[0] * o.lambda[0], data.y[1] * o.lambda[1]};
-      snprintf(line, sizeof line, "F.%d:  P = %.6f,  \xce\xbb = (%.6f, %.6f),  gap %.0e;  printed u: %s",
-               s + 1, o.objective, lam[0], lam[1], o.gap, printed[s]);
+      rf_format(line, sizeof line, "F.%d:  P = %.6f,  \xce\xbb = (%.6f, %.6f),  gap %.0e;  printed u: %s",
+                s + 1, o.objective, lam[0], lam[1], o.gap, printed[s]);
       rf_svg_label(&svg, 30, y, RF_ANCHOR_START, 13, RF_COLOUR_INK, line);
       for (rf_index k = 0; k < o.neurons; k++) {
-        snprintf(line, sizeof line, "a %c 0:  u = (%.6f, %.6f),  |u| = %.6f", o.sign[k] > 0 ? '>' : '<',
-                 o.U[2 * k], o.U[2 * k + 1], rf_la_norm(o.U + 2 * k, 2));
+        rf_format(line, sizeof line, "a %c 0:  u = (%.6f, %.6f),  |u| = %.6f", o.sign[k] > 0 ? '>' : '<',
+                  o.U[2 * k], o.U[2 * k + 1], rf_la_norm(o.U + 2 * k, 2));
         rf_svg_label(&svg, 60, y + 20 + 18 * (double)k, RF_ANCHOR_START, 13, RF_COLOUR_BLUE, line);
         rf_text_addf(&csv, "%s,%lld,%g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", sets[s], (long long)k,
                      o.sign[k], o.U[2 * k], o.U[2 * k + 1], lam[0], lam[1], o.objective, o.gap);
@@ -332,7 +334,7 @@ RfStatus rf_wp_28(RfClaimRun *run) {
       points[0] && points[1] ? RF_OK : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
   for (int s = 0; s < 2 && !status; s++) {
     double tip[2], body[2];
-    status = rf_data_generate(run->context, &data[s], sets[s]);
+    status = rf_claim_generate(run, &data[s], sets[s]);
     if (status) break;
     const double *X = data[s].X;
     for (rf_index k = 0; k < POINTS; k++) {

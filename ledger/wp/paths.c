@@ -2,8 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "kit/setting.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 void rf_wp_path_free(RfWpPath *path) {
@@ -67,7 +68,7 @@ RfStatus rf_wp_follow(RfClaimRun *run, RfWpPath *path, const RfDataset *data, co
   RfStatus status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {
       .X = data->X, .y = data->y, .n = data->n, .d = data->d, .start = &start, .log_scale = log_scale};
-  if (!status) status = rf_flow_run(run->context, &flow, &problem, &settings);
+  if (!status) status = rf_claim_run_flow(run, &flow, &problem, &settings);
   if (status >= 0) rf_flow_result_free(&flow);
   if (status >= 0 && status != RF_INTERRUPTED)
     status = path->failed ? rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a path") : RF_OK;

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "core/core.h"
+
+#include "kit/data.h"
+#include "la/la.h"
 #include "wp/wp.h"
 
 /* ---- WP-12: (75)-(79) --------------------------------------------------------------------------- */
@@ -49,7 +52,7 @@ RfStatus rf_wp_12(RfClaimRun *run) {
   for (int k = 0; k < 3 && !status; k++) {
     RfDataset data;
     RfWpMasks masks = {0};
-    status = rf_data_generate(run->context, &data, specs[k]);
+    status = rf_claim_generate(run, &data, specs[k]);
     if (status) break;
     status = rf_wp_masks(run->context, &masks, data.X, data.n, data.d);
     for (rf_index draw = 0; draw < rf_claim_repetitions(run, 100) && !status; draw++) {
@@ -155,7 +158,7 @@ RfStatus rf_wp_19(RfClaimRun *run) {
   rf_index dead = 0;
   for (int k = 0; k < 3 && !status; k++) {
     RfDataset data;
-    status = specs[k] ? rf_data_generate(run->context, &data, specs[k])
+    status = specs[k] ? rf_claim_generate(run, &data, specs[k])
                       : rf_dataset_from_arrays(run->context, &data, axes, axes_y, 2, 2, NULL);
     if (status) break;
     for (int sign = -1; sign <= 1 && !status; sign += 2)
@@ -255,8 +258,8 @@ RfStatus rf_wp_21(RfClaimRun *run) {
     char spec[64];
     RfDataset data;
     double u[4 * RF_WP_MOST_D];
-    snprintf(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", rf_wp_seed(run, seed));
-    status = rf_data_generate(run->context, &data, spec);
+    rf_format(spec, sizeof spec, "DS-OS(5,5,3,0.2),seed=%d", rf_wp_seed(run, seed));
+    status = rf_claim_generate(run, &data, spec);
     if (status) break;
     rf_index found = stationary(u, data.X, data.n, data.d, data.y, 1, 4);
     rf_claim_close(run, "strictly separable: stationary directions", (double)found, 1, 0);

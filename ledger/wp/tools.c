@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
+#include "margin/margin.h"
 #include "wp/wp.h"
 
 void rf_wp_masks_free(RfWpMasks *masks) {
@@ -125,5 +125,5 @@ RfStatus rf_wp_class_vectors(RfContext *context, double norms[2], double *w, dou
 }
 
 int rf_wp_seed(const RfClaimRun *run, rf_index k) {
-  return (int)((run->settings->first_seed + (uint64_t)k) & 0x3fffffff);
+  return (int)(rf_claim_seed(run, "wp", (uint64_t)k) & 0x3fffffff);
 }

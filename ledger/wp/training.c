@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "kit/figure.h"
-#include "reluflow/la.h"
+#include "core/core.h"
+#include "kit/data.h"
+#include "la/la.h"
 #include "reluflow/train.h"
 #include "wp/wp.h"
 #include "wp/figures.h"
@@ -21,7 +23,8 @@ typedef struct Descent {
 static RfStatus descend(RfClaimRun *run, Descent *descent, const RfDataset *data, uint64_t seed) {
   RfNet net;
   RfLayeredNet layered;
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData train = {.X = data->X, .y = data->y, .n = data->n};
   RfStatus status = rf_net_init(run->context, &net, RF_INIT_UNBALANCED, WIDTH, 2, 0, seed, 1);
   if (status) return status;
@@ -134,7 +137,7 @@ static RfStatus draw_six(RfClaimRun *run, const char *recipe, const char *title,
   RfSvg svg;
   char name[32];
   if (!rf_claim_draws(run)) return RF_OK;
-  snprintf(name, sizeof name, "%s.csv", recipe);
+  rf_format(name, sizeof name, "%s.csv", recipe);
   RfStatus status = write_descents(run, name, descents, PANELS);
   if (status) return status;
   rf_svg_begin(&svg, 870, 1150, title, "Gradient descent from six seeds");
@@ -147,12 +150,12 @@ static RfStatus draw_six(RfClaimRun *run, const char *recipe, const char *title,
       RfPlot plot = rf_wp_square(&svg, left, top, 200, part ? 1.3 : 2, part ? "w1/|w|" : "output on sample 1",
                                  part ? "w2/|w|" : "output on sample 2");
       draw_panel(&plot, &descents[s], data, optimum, part == 0);
-      snprintf(label, sizeof label, "seed %d, %s", s, part ? "directions" : "outputs");
+      rf_format(label, sizeof label, "seed %d, %s", s, part ? "directions" : "outputs");
       rf_svg_label(&svg, left + 100, top - 8, RF_ANCHOR_MIDDLE, 12, RF_COLOUR_INK, label);
     }
   iteration_legend(&svg, 60, 1125, 780);
   rf_svg_end(&svg);
-  snprintf(name, sizeof name, "%s.svg", recipe);
+  rf_format(name, sizeof name, "%s.svg", recipe);
   return rf_claim_picture(run, &svg, name);
 }
 
@@ -188,7 +191,7 @@ static RfStatus six_seeds(RfClaimRun *run, const char *spec, Judge judge, bool s
   RfDataset data;
   RfOptimum optimum = {0};
   Descent *descents = RF_NEW(Descent, PANELS);
-  RfStatus status = rf_data_generate(run->context, &data, spec);
+  RfStatus status = rf_claim_generate(run, &data, spec);
   if (status || !descents) {
     rf_free(descents);
     return status ? status : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");

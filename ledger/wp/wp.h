@@ -6,8 +6,8 @@
 #define RF_CLAIMS_WP_H
 
 #include "kit/claims_internal.h"
-#include "reluflow/data.h"
-#include "reluflow/net.h"
+#include "data/data.h"
+#include "net/net.h"
 #include "reluflow/optimum.h"
 
 /* Claims of this paper are about few samples: a mask is one word, bit i = sample i. */

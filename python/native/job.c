@@ -2,6 +2,7 @@
  * to let signal handlers run and to show progress; so Ctrl-C works whatever the library is doing, and the
  * library never touches Python. */
 #include "native.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,8 +31,8 @@ static void on_progress(void *user, const char *phase, double fraction, const ch
   pthread_mutex_lock(&job->lock);
   job->news = true;
   job->fraction = fraction;
-  snprintf(job->phase, sizeof job->phase, "%s", phase);
-  snprintf(job->detail, sizeof job->detail, "%s", detail);
+  rf_format(job->phase, sizeof job->phase, "%s", phase);
+  rf_format(job->detail, sizeof job->detail, "%s", detail);
   pthread_mutex_unlock(&job->lock);
 }
 
@@ -43,18 +44,9 @@ static void on_message(void *user, RfLevel level, const char *text) {
   pthread_mutex_unlock(&job->lock);
 }
 
-/* OpenMP keeps the number of threads per thread that asks, and OpenBLAS follows it: said once at import it
- * would not hold here. */
-static void serial_blas(void) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&one_at_a_time);
-  rf_la_serial_blas();
-  pthread_mutex_unlock(&one_at_a_time);
-}
-
 static void *thread_main(void *user) {
   Job *job = user;
-  serial_blas();
+  rf_serial_blas(); /* the context was made in another thread */
   int exit_status = job->work(job->run, job->product);
   pthread_mutex_lock(&job->lock);
   job->exit_status = exit_status;

@@ -4,7 +4,7 @@
 #define RF_CERTIFY_INTERNAL_H
 
 #include "reluflow/certify.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* A network scaled to min margin 1, with what every test of it needs. */
 typedef struct RfPoint {

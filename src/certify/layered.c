@@ -1,12 +1,13 @@
 /* Certificates for layered networks: the projection of theta on the cone of the gradients, and each layer
  * against its own convex problem (Vardi, Shamir, Srebro: Problems 2 and 4, equation (11)). */
 #include "reluflow/certify.h"
+#include "layers/layers.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 void rf_layered_kkt_free(RfLayeredKkt *kkt) {
   if (!kkt) return;

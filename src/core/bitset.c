@@ -1,6 +1,6 @@
 /* Bitsets: activation patterns and sample sets. Bits at and above n in the last word are kept zero by the
  * callers. */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 #include <string.h>
 

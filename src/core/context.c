@@ -1,14 +1,12 @@
 /* The context: defaults, errors, messages, progress, cancellation. Tolerances are set here and nowhere else.
  */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-RfTolerances rf_tolerances_default(void) {
+static RfTolerances default_tolerances(void) {
   return (RfTolerances){.zero = 1e-12,
                         .tight = 1e-9,
                         .emptiness = 1e-12,
@@ -24,15 +22,20 @@ RfTolerances rf_tolerances_default(void) {
 
 void rf_context_init(RfContext *context) {
   memset(context, 0, sizeof *context);
-  context->tol = rf_tolerances_default();
+  context->tol = default_tolerances();
   context->threads = 1;
   context->deadline = INFINITY;
+  rf_serial_blas();
 }
 
 double rf_clock_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void rf_context_limit(RfContext *context, double seconds) {
+  context->deadline = rf_clock_seconds() + seconds;
 }
 
 bool rf_context_stop(const RfContext *context) {
@@ -43,7 +46,7 @@ bool rf_context_stop(const RfContext *context) {
 RfStatus rf_fail(RfContext *context, RfStatus status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(context->error, sizeof context->error, format, arguments);
+  rf_format_list(context->error, sizeof context->error, format, arguments);
   va_end(arguments);
   for (char *p = context->error; *p; p++) { /* one line, whatever a path or a cell contains */
     if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
@@ -56,7 +59,7 @@ void rf_message(const RfContext *context, RfLevel level, const char *format, ...
   char text[RF_ERROR_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  rf_format_list(text, sizeof text, format, arguments);
   va_end(arguments);
   context->on_message(context->user, level, text);
 }

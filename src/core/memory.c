@@ -1,5 +1,5 @@
 /* Allocation with checked sizes. Every block of the library comes from here. */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011) and what
  * is drawn from it. Compiled without contraction into fused operations, and with its own logarithm, sine and
  * cosine, so that the same seed gives the same bytes on every IEEE machine. */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Status codes and their texts, from one table. */
-#include "reluflow/core.h"
+#include "core/core.h"
 
 static const struct {
   RfStatus status;
@@ -20,9 +20,18 @@ static const struct {
     {RF_ERR_INTERNAL, "internal error"},
 };
 
-const char *rf_status_text(RfStatus status) {
+const char *rf_status_name(RfStatus status) {
   for (size_t i = 0; i < sizeof status_table / sizeof status_table[0]; i++) {
     if (status_table[i].status == status) return status_table[i].text;
   }
   return "unknown status";
+}
+
+RfStatus rf_status_worse(RfStatus a, RfStatus b) {
+  static const RfStatus order[] = {RF_INTERRUPTED, RF_UNDECIDED,  RF_LIMIT,
+                                   RF_BRANCHED,    RF_INFEASIBLE, RF_NOT_SEPARABLE};
+  if (a < 0 || b < 0) return a < 0 ? a : b;
+  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+    if (a == order[k] || b == order[k]) return order[k];
+  return RF_OK;
 }

@@ -1,6 +1,7 @@
 /* Arrays of plain numbers or texts from binary files, converted item by item to doubles, and datasets made of
  * them. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,10 +7,10 @@
  * or the like. Cells may stand in double quotes, "" inside is one quote. A separator at the end of the first
  * row may stand at the end of every row. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct CsvReader {
   RfContext *context;
@@ -205,7 +205,7 @@ static RfStatus next_row(CsvReader *reader, const char **line, const char **limi
 
 static char find_separator(const char *name, const char *line, const char *limit) {
   size_t length = strlen(name);
-  bool tab_first = length >= 4 && strcasecmp(name + length - 4, ".tsv") == 0;
+  bool tab_first = length >= 4 && rf_letters_equal(name + length - 4, ".tsv", 5);
   const char *order = tab_first ? "\t,;" : ",\t;";
   for (const char *separator = order; *separator; separator++) {
     bool quoted = false;
@@ -289,7 +289,7 @@ typedef struct FirstRow {
 static bool is_label_word(const CsvCell *cell) {
   static const char *const words[] = {"label", "labels", "class", "target", "y"};
   for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
-    if (cell->length == strlen(words[k]) && strncasecmp(cell->text, words[k], cell->length) == 0) return true;
+    if (cell->length == strlen(words[k]) && rf_letters_equal(cell->text, words[k], cell->length)) return true;
   }
   return false;
 }

@@ -1,15 +1,10 @@
-/* What the readers and writers share: numbers as text, byte streams, lines, growing matrices, label tables.
+/* What the readers and writers share: byte streams, lines, growing matrices, label tables.
  */
 #ifndef RF_DATA_INTERNAL_H
 #define RF_DATA_INTERNAL_H
 
-#include "reluflow/data.h"
+#include "data/data.h"
 
-/* ---- number.c: text to double and back, exactly rounded, independent of the locale ----------- */
-
-/* The number at `text`; *end is behind its last character. The text stops at `limit`, and *limit must be
- * readable and no part of a number (a newline, a separator, the final zero). */
-RfNumberKind rf_number_parse(double *value, const char **end, const char *text, const char *limit);
 /* ---- stream.c: bytes from a file, standard input or memory, gzip undone ---------------------- */
 
 #define RF_STREAM_HEAD 4096

@@ -1,5 +1,6 @@
 /* Datasets as structs: from arrays, one class against the rest, signs from classes, release. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>

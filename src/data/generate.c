@@ -2,13 +2,13 @@
  * key, and the way from a draft (samples and integer labels) to a dataset. The data themselves are in
  * generate_exact.c and generate_random.c. */
 #include "data/generate_internal.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */
@@ -81,8 +81,9 @@ static const RfGenerator generators[] = {
           SEED)},
     {"digits", "DS-DIG", "MMV sec. 4", "two classes of the 28x28 digit files, pixels/255, centred",
      KEYS({"a", "0", "negative digit"}, {"b", "1", "positive digit"},
-          {"dir", "../shared/data/mnist",
-           "folder of train-images-idx3-ubyte and train-labels-idx1-ubyte, .gz or not"},
+          {"dir", "",
+           "folder of train-images-idx3-ubyte and train-labels-idx1-ubyte, .gz or not; empty: mnist in the "
+           "data folder"},
           {"center", "1", "0 leaves the pixels in [0,1]"})},
 };
 
@@ -212,10 +213,9 @@ static RfStatus set_value(RfContext *context, RfValues *values, rf_index k, cons
   values->text[k] = text;
   if (rules[r].kind == TEXT) return RF_OK;
   if (rules[r].kind == RANDOM_SEED) return set_seed(context, values, text);
-  char *end = NULL;
-  double number = strtod(text, &end);
+  double number = NAN;
   bool whole = rules[r].kind == COUNT, positive = rules[r].kind == POSITIVE;
-  if (end == text || *end || !isfinite(number) || (whole && number != floor(number)))
+  if (!rf_number_read(&number, text) || (whole && number != floor(number)))
     return rf_fail(context, RF_ERR_USAGE, "gen:%s: %s must be a %s, got '%.40s'", generator, key,
                    whole ? "whole number" : "number", text);
   if (number < rules[r].low || number > rules[r].high || (positive && number <= 0))
@@ -249,8 +249,8 @@ static RfStatus give_value(RfContext *context, RfValues *values, rf_index k, con
 
 static rf_index find_generator(const char *name) {
   for (rf_index g = 0; g < N_GENERATORS; g++)
-    if (strcasecmp(generators[g].name, name) == 0 ||
-        (generators[g].alias && strcasecmp(generators[g].alias, name) == 0))
+    if (rf_letters_equal(generators[g].name, name, strlen(name) + 1) ||
+        (generators[g].alias && rf_letters_equal(generators[g].alias, name, strlen(name) + 1)))
       return g;
   return -1;
 }
@@ -295,9 +295,8 @@ static RfStatus read_keys(RfContext *context, RfValues *values, char *list) {
 
 /* "/C" after the name: *divisor = C, or -1 for "/max". */
 static RfStatus read_divisor(RfContext *context, double *divisor, const char *text) {
-  char *end = NULL;
-  *divisor = strcmp(text, "max") == 0 ? -1 : strtod(text, &end);
-  if (end && (end == text || *end || !isfinite(*divisor) || *divisor <= 0))
+  *divisor = -1;
+  if (strcmp(text, "max") != 0 && (!rf_number_read(divisor, text) || *divisor <= 0))
     return rf_fail(context, RF_ERR_USAGE,
                    "gen: the divisor after / must be a positive number or max, got '%.40s'", text);
   return RF_OK;
@@ -404,7 +403,7 @@ static rf_index distinct_labels(int32_t *distinct, const int32_t *label, rf_inde
 static bool name_classes(RfDataset *dataset, const int32_t *distinct) {
   for (rf_index k = 0; k < dataset->n_classes; k++) {
     char text[16];
-    snprintf(text, sizeof text, "%d", (int)distinct[k]);
+    rf_format(text, sizeof text, "%d", (int)distinct[k]);
     if (!(dataset->class_names[k] = rf_copy_text(text))) return false;
   }
   return true;

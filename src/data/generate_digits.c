@@ -1,6 +1,7 @@
 /* The catalogue's digit set: two classes of the handwritten-digit files, read in place from their folder,
  * pixels divided by 255 and centred by the overall mean of the two classes. */
 #include "data/generate_internal.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { PATH_SIZE = 1024 };
 static bool find_file(char *path, const char *dir, const char *name) {
   static const char *endings[] = {".gz", ""};
   for (int k = 0; k < 2; k++) {
-    int length = snprintf(path, PATH_SIZE, "%s/%s%s", dir, name, endings[k]);
+    int length = rf_format(path, PATH_SIZE, "%s/%s%s", dir, name, endings[k]);
     if (length > 0 && length < PATH_SIZE && access(path, R_OK) == 0) return true;
   }
   return false;
@@ -20,8 +21,12 @@ static bool find_file(char *path, const char *dir, const char *name) {
 
 RfStatus rf_generate_digits(RfContext *context, RfDataset *dataset, const RfValues *values, double divisor,
                             const char *spec) {
-  char images[PATH_SIZE], labels[PATH_SIZE], classes[16];
-  const char *dir = rf_value_text(values, "dir");
+  char images[PATH_SIZE], labels[PATH_SIZE], classes[16], dir[PATH_SIZE];
+  const char *named = rf_value_text(values, "dir"), *folder = context->data_dir ? context->data_dir : ".";
+  int length =
+      *named ? rf_format(dir, sizeof dir, "%s", named) : rf_format(dir, sizeof dir, "%s/mnist", folder);
+  if (length < 0 || length >= PATH_SIZE)
+    return rf_fail(context, RF_ERR_USAGE, "gen:digits: the folder's name is too long");
   rf_index a = rf_value_count(values, "a"), b = rf_value_count(values, "b");
   if (a == b) return rf_fail(context, RF_ERR_USAGE, "gen:digits: a and b must differ");
   if (divisor < 0) return rf_fail(context, RF_ERR_USAGE, "gen:digits: the divisor after / must be a number");
@@ -32,7 +37,7 @@ RfStatus rf_generate_digits(RfContext *context, RfDataset *dataset, const RfValu
                    "%.200s; name their "
                    "folder with dir=",
                    dir);
-  snprintf(classes, sizeof classes, "%d,%d", (int)a, (int)b);
+  rf_format(classes, sizeof classes, "%d,%d", (int)a, (int)b);
   RfDataSource source;
   rf_data_source_init(&source);
   source.path = images, source.labels_path = labels, source.classes = classes;

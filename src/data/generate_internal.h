@@ -2,7 +2,7 @@
 #ifndef RF_GENERATE_INTERNAL_H
 #define RF_GENERATE_INTERNAL_H
 
-#include "reluflow/data.h"
+#include "data/data.h"
 
 enum { RF_GENERATOR_KEYS_MAX = 8 };
 

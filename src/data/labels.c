@@ -2,6 +2,7 @@
  * are numbers, else bytewise), equal numbers written differently ("1", "+1", "1.0") become one class, and two
  * classes become -1 and +1. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <stdlib.h>
 #include <string.h>

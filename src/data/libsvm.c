@@ -5,6 +5,7 @@
  * once; else the rows that are there are widened when a larger index appears, by at least an eighth each
  * time, and packed at the end. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <string.h>
 #include <unistd.h>

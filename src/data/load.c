@@ -1,9 +1,9 @@
 /* From a source to a dataset: which format, which reader, then the transforms. Endings decide; without a
  * known ending the first bytes do. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <string.h>
-#include <strings.h>
 
 void rf_data_source_init(RfDataSource *source) {
   memset(source, 0, sizeof *source);
@@ -13,7 +13,7 @@ void rf_data_source_init(RfDataSource *source) {
 
 static bool ends_with(const char *path, size_t length, const char *ending) {
   size_t size = strlen(ending);
-  return length > size && strncasecmp(path + length - size, ending, size) == 0;
+  return length > size && rf_letters_equal(path + length - size, ending, size);
 }
 
 RfDataFormat rf_data_format_of_path(const char *path) {

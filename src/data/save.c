@@ -1,8 +1,8 @@
 /* Which writer, by the ending of the path. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <string.h>
-#include <strings.h>
 
 RfStatus rf_data_save(RfContext *context, const RfDataset *dataset, const char *path) {
   RfSink sink;
@@ -11,12 +11,12 @@ RfStatus rf_data_save(RfContext *context, const RfDataset *dataset, const char *
   if (format != RF_FORMAT_CSV && format != RF_FORMAT_LIBSVM && format != RF_FORMAT_NPZ) {
     return rf_fail(context, RF_ERR_USAGE, "%.200s: expected an ending .csv, .tsv, .libsvm or .npz", path);
   }
-  if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0) {
+  if (length > 3 && rf_letters_equal(path + length - 3, ".gz", 4)) {
     return rf_fail(context, RF_ERR_USAGE, "%.200s: compressed files are read but not written", path);
   }
   RfStatus status = rf_sink_open(context, &sink, path);
   if (status) return status;
-  bool tabs = length > 4 && strcasecmp(path + length - 4, ".tsv") == 0;
+  bool tabs = length > 4 && rf_letters_equal(path + length - 4, ".tsv", 5);
   if (format == RF_FORMAT_NPZ)
     status = rf_save_npz_dataset(context, &sink, dataset);
   else if (format == RF_FORMAT_LIBSVM)

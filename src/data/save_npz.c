@@ -1,5 +1,6 @@
 /* Arrays in an .npz file: a zip archive of stored .npy members, with 64-bit sizes where they are needed. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +17,12 @@ static void put(unsigned char **at, uint64_t value, int bytes) {
 static size_t npy_header(char out[256], const RfNpzMember *member) {
   char text[200];
   int length =
-      snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", member->type);
+      rf_format(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", member->type);
   for (int k = 0; k < member->dimensions; k++) {
-    length += snprintf(text + length, sizeof text - (size_t)length, "%s%lld%s", k > 0 ? ", " : "",
-                       (long long)member->shape[k], member->dimensions == 1 ? "," : "");
+    length += rf_format(text + length, sizeof text - (size_t)length, "%s%lld%s", k > 0 ? ", " : "",
+                        (long long)member->shape[k], member->dimensions == 1 ? "," : "");
   }
-  length += snprintf(text + length, sizeof text - (size_t)length, "), }");
+  length += rf_format(text + length, sizeof text - (size_t)length, "), }");
   size_t total = ((size_t)length + 1 + 10 + 63) / 64 * 64;
   memset(out, ' ', total);
   static const char start[8] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* version 1.0 */
@@ -36,10 +37,10 @@ static size_t npy_header(char out[256], const RfNpzMember *member) {
 /* Local header (central = false) or directory entry; offset is where the local header starts. */
 static void write_entry(RfSink *sink, const RfNpzMember *member, int64_t size, uint32_t checksum,
                         int64_t offset, bool central) {
-  unsigned char bytes[128], *at = bytes;
+  unsigned char bytes[192], *at = bytes;
   bool wide = size >= MARKER || offset >= MARKER;
   char name[64];
-  int length = snprintf(name, sizeof name, "%s.npy", member->name);
+  int length = rf_format(name, sizeof name, "%s.npy", member->name);
   put(&at, central ? 0x02014b50 : 0x04034b50, 4);
   if (central) put(&at, 45, 2);
   put(&at, wide ? 45 : 20, 2);
@@ -153,7 +154,7 @@ static RfStatus text_labels(RfContext *context, const RfDataset *dataset, RfNpzM
     unsigned char *at = items + (size_t)i * 4 * longest;
     for (const char *text = dataset->class_names[dataset->class_of[i]]; *text;) put(&at, take_code(&text), 4);
   }
-  snprintf(y->type, sizeof y->type, "<U%zu", longest);
+  rf_format(y->type, sizeof y->type, "<U%zu", longest);
   y->items = items, y->bytes = (size_t)dataset->n * 4 * longest;
   *block = items;
   return RF_OK;
@@ -180,7 +181,7 @@ static RfStatus number_labels(RfContext *context, const RfDataset *dataset, bool
     const char *label = rf_save_label(dataset, i, names);
     rf_number_whole(items + i, label, strlen(label));
   }
-  snprintf(y->type, sizeof y->type, "%s", rf_npz_double_type());
+  rf_format(y->type, sizeof y->type, "%s", rf_npz_double_type());
   y->items = items, y->bytes = (size_t)dataset->n * sizeof(double);
   *block = items;
   return RF_OK;
@@ -193,7 +194,7 @@ RfStatus rf_save_npz_dataset(RfContext *context, RfSink *sink, const RfDataset *
   };
   void *block = NULL;
   bool names = rf_save_names_keep_signs(dataset), plain = !names || names_are_plain_numbers(dataset);
-  snprintf(members[0].type, sizeof members[0].type, "%s", rf_npz_double_type());
+  rf_format(members[0].type, sizeof members[0].type, "%s", rf_npz_double_type());
   members[0].bytes = (size_t)(dataset->n * dataset->d) * sizeof(double);
   RfStatus status = plain ? number_labels(context, dataset, names, members + 1, &block)
                           : text_labels(context, dataset, members + 1, &block);

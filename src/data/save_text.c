@@ -2,6 +2,7 @@
  * labels are the class names. When the names would not give the same signs again (half of a binary set), -1
  * and 1 are written. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <string.h>
 

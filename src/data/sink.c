@@ -1,6 +1,7 @@
 /* Files that appear whole or not at all: bytes go to a new file beside the wanted one, which is renamed at
  * the end. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ static int open_beside(RfSink *sink) {
   size_t room = strlen(sink->path) + 40;
   if (stat(sink->path, &about) == 0 && !S_ISREG(about.st_mode)) return open(sink->path, O_WRONLY | O_CLOEXEC);
   for (int attempt = 0; attempt < 100; attempt++) {
-    snprintf(sink->beside, room, "%s.%ld.%d.part", sink->path, (long)getpid(), attempt);
+    rf_format(sink->beside, room, "%s.%ld.%d.part", sink->path, (long)getpid(), attempt);
     int fd = open(sink->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0 || errno != EEXIST) return fd;
   }

@@ -1,5 +1,6 @@
 /* Bytes from a file, standard input or memory, with gzip undone on the way. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ const char *rf_shown(char out[RF_SHOWN_SIZE], const char *text, size_t length) {
 /* Paths of up to 240 characters are shown in full, longer ones by their end. */
 static void show_name(char out[260], const char *name) {
   size_t length = strlen(name), start = length > 240 ? length - 237 : 0;
-  size_t used = (size_t)snprintf(out, 260, "%s%s", start ? "..." : "", name + start);
+  size_t used = (size_t)rf_format(out, 260, "%s%s", start ? "..." : "", name + start);
   for (size_t k = 0; k < used; k++) {
     if ((unsigned char)out[k] < 0x20) out[k] = '?';
   }
@@ -38,7 +39,7 @@ RfStatus rf_fail_at(RfContext *context, const char *name, int64_t line, int64_t 
   char shown[260], text[RF_ERROR_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  rf_format_list(text, sizeof text, format, arguments);
   va_end(arguments);
   show_name(shown, name);
   return rf_fail(context, RF_ERR_INPUT, "%s:%lld:%lld: %s", shown, (long long)line, (long long)column, text);
@@ -48,7 +49,7 @@ RfStatus rf_fail_offset(RfContext *context, const char *name, int64_t offset, co
   char shown[260], text[RF_ERROR_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  rf_format_list(text, sizeof text, format, arguments);
   va_end(arguments);
   show_name(shown, name);
   return rf_fail(context, RF_ERR_INPUT, "%s: offset %lld: %s", shown, (long long)offset, text);

@@ -1,6 +1,7 @@
 /* What is done to a dataset between file and mathematics, always in this order: classes, shuffle, limit,
  * divide, center, unit, bias. All in place; the matrix is never held twice. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>

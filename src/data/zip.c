@@ -1,6 +1,7 @@
 /* Members of a zip archive, stored or deflated, with 64-bit sizes: what .npz files are. Only the central
  * directory at the end is trusted; checksums are compared. */
 #include "data/data_internal.h"
+#include "core/core.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -187,7 +188,7 @@ RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, c
   ZipEntry entry;
   RfStream stream = {.fd = -1};
   memset(array, 0, sizeof *array);
-  snprintf(member, sizeof member, "%s.npy", name);
+  rf_format(member, sizeof member, "%s.npy", name);
   RfStatus status = find_entry(context, zip, member, &entry, found);
   if (status || !*found) return status;
   status = open_entry(context, &stream, zip, &entry);

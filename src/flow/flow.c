@@ -1,6 +1,7 @@
 /* The whole way: alignment, fit, infinity, limit, and a second run at other settings that tells how far to
  * trust it. */
 #include "flow/flow_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static void clear_times(RfFlowResult *result) {
 static void stopped_early(RfFlowResult *result) {
   RfFlowLimit *limit = &result->limit;
   limit->outcome = RF_FLOW_INTERRUPTED;
-  snprintf(limit->why, RF_WHY_SIZE, "interrupted while the neurons were aligning");
+  rf_format(limit->why, RF_WHY_SIZE, "interrupted while the neurons were aligning");
   limit->margin = limit->stationarity = limit->complementarity = limit->direction_error = NAN;
   limit->log_size = result->log_t_align = result->log_t_fit = NAN;
   result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
@@ -161,7 +162,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   bool is_large = problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
-  if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
+  if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, 1, settings->resume,
                       is_large ? &after_fit : NULL);
@@ -173,8 +174,8 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
                             after_fit.values ? &after_fit : NULL);
   if (!status && result->limit.direction_error > 1e-3) {
     result->limit.outcome = RF_FLOW_UNDECIDED;
-    snprintf(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
-             result->limit.direction_error);
+    rf_format(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
+              result->limit.direction_error);
   }
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);

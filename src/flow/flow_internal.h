@@ -2,8 +2,8 @@
 #ifndef RELUFLOW_FLOW_INTERNAL_H
 #define RELUFLOW_FLOW_INTERNAL_H
 
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 
 /* ---- sides.c: which way a neuron leaves a point on hyperplanes
  * --------------------------------------------- */

@@ -1,6 +1,7 @@
 /* From a run to what the caller reads: the limit network in the caller's order and signs, groups, margins,
  * multipliers. */
 #include "flow/flow_internal.h"
+#include "core/core.h"
 #include "reluflow/certify.h"
 
 #include <math.h>
@@ -221,10 +222,10 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
       limit->stationarity <= run->context->tol.kkt && fabs(limit->complementarity) <= run->context->tol.kkt;
   if (status == RF_INTERRUPTED) {
     limit->outcome = RF_FLOW_INTERRUPTED;
-    snprintf(limit->why, RF_WHY_SIZE, "stopped by the caller");
+    rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller");
   } else if (!holds) {
     limit->outcome = RF_FLOW_UNDECIDED;
-    snprintf(limit->why, RF_WHY_SIZE, "the KKT projection leaves a residual of %.2g", limit->stationarity);
+    rf_format(limit->why, RF_WHY_SIZE, "the KKT projection leaves a residual of %.2g", limit->stationarity);
   }
   return RF_OK;
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 
 void rf_flow_start_free(RfFlowStart *start) {
   if (!start) return;

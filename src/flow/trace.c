@@ -1,6 +1,7 @@
 /* Quantities along the way: rows of the trace, monitors (energy identity, a^2-|w|^2, smoothed margin), the
  * time t2. */
 #include "flow/flow_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,11 +228,11 @@ static void tell_progress(RfRun *run) {
   if (run->phase.part == run->told_part && now - run->told < 0.1) return;
   run->told = now, run->told_part = run->phase.part;
   double shift = run->problem->mean ? log((double)system->n) : 0;
-  snprintf(phase, sizeof phase, "%s%s", run->recording ? "" : "again: ", parts[run->phase.part]);
-  snprintf(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units %lld  events %lld",
-           system->log_t + shift, rf_run_log_loss(run) - shift, system->q_least,
-           (long long)run->steps_explicit + (long long)run->steps_implicit, (long long)system->units,
-           (long long)run->n_events);
+  rf_format(phase, sizeof phase, "%s%s", run->recording ? "" : "again: ", parts[run->phase.part]);
+  rf_format(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units %lld  events %lld",
+            system->log_t + shift, rf_run_log_loss(run) - shift, system->q_least,
+            (long long)run->steps_explicit + (long long)run->steps_implicit, (long long)system->units,
+            (long long)run->n_events);
   rf_progress(run->context, phase, -1, detail);
 }
 

@@ -10,7 +10,7 @@
  * a witness; r = 0 gives a strictly positive combination equal to 0 (Stiemke's alternative), which together
  * with full rank leaves only w = 0. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Exact counts: small non-negative big integers, base 1e9, and the count of sectors in general position
  * 2 sum_{k<r} C(n-1,k) (Cover 1965; Wang & Pilanci (6)). */
 #include "geometry_internal.h"
+#include "core/core.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,7 +78,7 @@ char *rf_decimal_text(const RfDecimal *a) {
   if (!text) return NULL;
   if (a->count == 0) text[at++] = '0';
   for (rf_index k = a->count - 1; k >= 0; k--)
-    at += (size_t)snprintf(text + at, size - at, k == a->count - 1 ? "%" PRIu32 : "%09" PRIu32, a->limb[k]);
+    at += (size_t)rf_format(text + at, size - at, k == a->count - 1 ? "%" PRIu32 : "%09" PRIu32, a->limb[k]);
   return text;
 }
 

@@ -9,7 +9,7 @@
  * least squares problem; < 0 iff the s_z can be taken inside (0,1) and the u_z span the orthogonal complement
  * of w. A kink with kappa_z > 0 is the maximum over s_z in {0,1}: each choice must pass. */
 #include "extremal_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>

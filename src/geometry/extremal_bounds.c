@@ -11,7 +11,7 @@
  * kinks that can be among these; dim-1 of them give w up to sign. On orthogonally separable data the first
  * intervals exclude all. */
 #include "extremal_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <float.h>
 #include <math.h>

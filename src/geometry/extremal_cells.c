@@ -8,7 +8,7 @@
  * The same step, repeated with the sides of the last g, climbs to a local maximum from any start: where the
  * full search is out of reach it still finds some. */
 #include "extremal_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

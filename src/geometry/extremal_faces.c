@@ -9,7 +9,7 @@
  * first kink (kappa < 0) that contains it; other paths are recognised by `first` and dropped. In the plane
  * the cells are walked by angle with an updated gradient. */
 #include "extremal_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>

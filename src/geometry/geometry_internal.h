@@ -3,7 +3,7 @@
 #ifndef RF_GEOMETRY_INTERNAL_H
 #define RF_GEOMETRY_INTERNAL_H
 
-#include "reluflow/geometry.h"
+#include "geometry/geometry.h"
 
 /* ---- hyperplanes -------------------------------------------------------------------------------- */
 

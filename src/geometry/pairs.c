@@ -2,8 +2,8 @@
  * number of Min, Mallada & Vidal, central symmetry, duplicates. Inner products come from blocks of the Gram
  * matrix, upper triangle only, so memory stays O(n). Equal and opposite rows are found by sorting projections
  * on one fixed random direction: equal rows have equal projections. */
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <omp.h>

@@ -4,7 +4,7 @@
  * rounding error, which grows when a restriction shortens it, so that degenerate data stay degenerate after
  * several restrictions. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <float.h>
 #include <math.h>

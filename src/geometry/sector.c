@@ -1,7 +1,7 @@
 /* Sectors as strings, and the potential G whose extremal directions neurons align with (Phuong & Lampert,
  * (9)). */
-#include "reluflow/geometry.h"
-#include "reluflow/la.h"
+#include "geometry/geometry.h"
+#include "la/la.h"
 
 #include <math.h>
 

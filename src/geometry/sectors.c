@@ -2,7 +2,7 @@
  * angle in the plane, sweep, search) turned into sample patterns and vectors of R^d, each followed by its
  * mirror image. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,8 +185,6 @@ RfStatus rf_geometry_sectors_next(RfContext *context, RfSectors *sectors, bool *
   *witness = sectors->witness;
   return RF_OK;
 }
-
-bool rf_geometry_sectors_exact(const RfSectors *sectors) { return sectors->exact; }
 
 /* ---- set-up ------------------------------------------------------------------------------------- */
 

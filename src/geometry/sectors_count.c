@@ -4,7 +4,7 @@
  * handled; when none appears on any level, the rows are in general position and the count must be 2 sum_{k<r}
  * C(n-1,k). */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

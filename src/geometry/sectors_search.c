@@ -4,7 +4,7 @@
  * means empty, else -r is the point of largest margin). Emptiness is judged by the residual norm, not its
  * square: thin cells have small norms. Memory O(nd); an independent check of the sweep. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * of both halves that lose at most half of the distance. Only cells with a positive first sign are held; the
  * others mirror them. Degenerate rows: parallel normals of a restriction are one hyperplane there. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

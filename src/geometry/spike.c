@@ -9,7 +9,7 @@
  * the best v_T is M_TT^-1 M_TS v_S, and the maximum inside the face is the top eigenvector of a Rayleigh
  * quotient. All 3^n faces. */
 #include "geometry_internal.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,15 +1,13 @@
 /* BLAS kernels behind rf_index: the one file that converts sizes to BLAS integers. Dimensions above INT_MAX
  * are handled by splitting along rows where that can happen (apply, combine) and are refused by the
  * allocators before they can reach the others. */
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <cblas.h>
 #include <limits.h>
 #include <math.h>
 
 static int blas_int(rf_index n) { return n > INT_MAX ? INT_MAX : (int)n; }
-
-void rf_la_serial_blas(void) { openblas_set_num_threads(1); }
 
 double rf_la_dot(const double *x, const double *y, rf_index n) {
   double sum = 0;

@@ -1,7 +1,7 @@
 /* Factorisations over LAPACK: rank, solve, least squares, Cholesky, symmetric eigenvalues, singular values.
  * LAPACKE's high-level calls transpose row-major input; its allocation failures come back as RF_ERR_MEMORY.
  */
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <lapacke.h>
 #include <limits.h>

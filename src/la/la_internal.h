@@ -2,7 +2,7 @@
 #ifndef RF_LA_INTERNAL_H
 #define RF_LA_INTERNAL_H
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 static inline double rf_small_dot(const double *x, const double *y, rf_index n) {
   if (n >= 64) return rf_la_dot(x, y, n);

@@ -1,5 +1,5 @@
 /* Layered networks: storage and shapes. */
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 #include <math.h>
 #include <string.h>
@@ -195,6 +195,12 @@ void rf_layers_init_uniform(RfLayeredNet *net, RfRandom *random, double spread) 
     for (rf_index p = 0; p < net->layers[l].parameters; p++)
       w[p] = size * (2 * rf_random_uniform(random) - 1);
   }
+}
+
+void rf_layers_init(RfLayeredNet *net, uint64_t seed, double spread) {
+  RfRandom random;
+  rf_random_init(&random, seed, 0);
+  rf_layers_init_uniform(net, &random, spread);
 }
 
 rf_index rf_layers_inputs(const RfLayeredNet *net) { return net->n_layers ? net->layers[0].inputs : 0; }

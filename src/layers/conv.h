@@ -4,7 +4,7 @@
 #ifndef RF_LAYERS_CONV_H
 #define RF_LAYERS_CONV_H
 
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 /* Sum over channels and taps at some pixels of one row: tile[t][lane] = sum over b, k of
  * source[b*plane + offset[k] + t*step] * weights[b*channel + at[k] + lane], t < pixels, lane < vectors*LANES;

@@ -1,7 +1,7 @@
 /* Outputs, gradients and per-sample gradients of layered networks, over blocks of samples. Threads work on
  * fixed groups of blocks and their sums are added in group order, so the bits do not depend on the number of
  * threads. */
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 #include <string.h>
 

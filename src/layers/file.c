@@ -16,8 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/data.h"
-#include "reluflow/layers.h"
+#include "data/data.h"
+#include "core/core.h"
+#include "layers/layers.h"
 
 /* Numbers of weights beyond this are refused when the file does not contain them. */
 static const rf_index most_absent_weights = (rf_index)1 << 25;
@@ -31,7 +32,8 @@ typedef struct Reader {
 
 static RfStatus refuse(const Reader *r, const char *member, const char *expected) {
   char where[64] = "";
-  if (r->layer >= 0) snprintf(where, sizeof where, "layers[%lld]%s", (long long)r->layer, *member ? "." : "");
+  if (r->layer >= 0)
+    rf_format(where, sizeof where, "layers[%lld]%s", (long long)r->layer, *member ? "." : "");
   return rf_fail(r->context, RF_ERR_INPUT, "%.200s: %s%s: expected %s", r->name, where, member, expected);
 }
 
@@ -177,7 +179,7 @@ static RfStatus take_weights(const Reader *r, bool *given, const json_t *layer) 
       count == last->parameters)
     return RF_OK;
   char expected[64];
-  snprintf(expected, sizeof expected, "%lld finite numbers", (long long)last->parameters);
+  rf_format(expected, sizeof expected, "%lld finite numbers", (long long)last->parameters);
   return refuse(r, "weights", expected);
 }
 
@@ -242,8 +244,10 @@ static RfStatus take_net(Reader *r, bool *weighted, const json_t *root) {
 static json_t *parse(RfContext *context, const char *name, const unsigned char *bytes, size_t size) {
   json_error_t error;
   size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  locale_t before = rf_locale_enter();
   json_t *root = json_loadb((const char *)bytes + mark, size - mark,
                             JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
+  rf_locale_leave(before);
   if (json_is_object(root)) return root;
   char shown[RF_SHOWN_SIZE];
   if (root)

@@ -4,7 +4,7 @@
 #ifndef RF_LAYERS_FUSED_H
 #define RF_LAYERS_FUSED_H
 
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 enum { RF_FUSED_ROWS = 24 }; /* samples per block */
 

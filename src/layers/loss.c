@@ -1,7 +1,7 @@
 /* The inner loop of training: margins and the gradient of the loss over blocks of samples, without
  * allocation. Blocks are gathered into a fixed number of groups whose sums are added in order: the same bits
  * for any number of threads. */
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 #include <math.h>
 #include <omp.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "conv.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 rf_index rf_pass_widest(const RfLayeredNet *net) {
   rf_index most = 0;

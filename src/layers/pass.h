@@ -2,7 +2,7 @@
 #ifndef RF_LAYERS_PASS_H
 #define RF_LAYERS_PASS_H
 
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 /* Widest layer, and the size of the unfolded patches of one sample. */
 rf_index rf_pass_widest(const RfLayeredNet *net);

@@ -1,9 +1,9 @@
 /* Network files: which format, which reader or writer. */
 #include "net/net_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 typedef enum NetFormat { NET_UNKNOWN, NET_JSON, NET_NPZ, NET_SAFETENSORS } NetFormat;
@@ -14,10 +14,10 @@ static NetFormat format_of_path(const char *path) {
     NetFormat format;
   } endings[] = {{".json", NET_JSON}, {".npz", NET_NPZ}, {".safetensors", NET_SAFETENSORS}};
   size_t length = strlen(path);
-  if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0) length -= 3;
+  if (length > 3 && rf_letters_equal(path + length - 3, ".gz", 4)) length -= 3;
   for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
     size_t size = strlen(endings[k].ending);
-    if (length > size && strncasecmp(path + length - size, endings[k].ending, size) == 0)
+    if (length > size && rf_letters_equal(path + length - size, endings[k].ending, size))
       return endings[k].format;
   }
   return NET_UNKNOWN;
@@ -90,10 +90,11 @@ RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const c
   }
 }
 
-RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
-                            const char *map) {
+RfStatus rf_net_load(RfContext *context, RfNet *net, bool *leak_stated, const char *path, const char *map) {
   unsigned char *bytes;
   size_t size;
+  bool stated;
+  if (!leak_stated) leak_stated = &stated;
   memset(net, 0, sizeof *net);
   *leak_stated = false;
   if (!path || !*path) return rf_fail(context, RF_ERR_USAGE, "expected a network file");
@@ -101,11 +102,6 @@ RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, c
   if (!status) status = rf_net_parse(context, net, leak_stated, path, map, bytes, size);
   rf_free(bytes);
   return status;
-}
-
-RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map) {
-  bool leak_stated;
-  return rf_net_load_stated(context, net, &leak_stated, path, map);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -180,7 +176,7 @@ static RfStatus save_npz(RfContext *context, const RfNet *net, const char *path)
 RfStatus rf_net_save(RfContext *context, const RfNet *net, const char *path) {
   NetFormat format = format_of_path(path);
   size_t length = strlen(path);
-  bool packed = length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+  bool packed = length > 3 && rf_letters_equal(path + length - 3, ".gz", 4);
   if (format == NET_NPZ && !packed) return save_npz(context, net, path);
   if (format == NET_JSON && !packed) return save_json(context, net, path);
   return rf_fail(context, RF_ERR_USAGE, "%.200s: expected an ending .npz or .json", path);

@@ -1,11 +1,11 @@
 /* Initialisers of the papers (two-layer nets at scale 1): the sphere, Gaussian with and without balance, the
  * 1/d variance of Min, Mallada and Vidal, Glorot and Bengio (2010), He et al. (2015). */
-#include "reluflow/net.h"
+#include "net/net.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 static const struct {
   const char *name, *alias;

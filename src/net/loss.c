@@ -1,5 +1,5 @@
 /* The three losses, written so that no margin over- or underflows: logarithms of values and slopes. */
-#include "reluflow/net.h"
+#include "net/net.h"
 
 #include <math.h>
 #include <string.h>

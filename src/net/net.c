@@ -1,10 +1,10 @@
 /* Two-layer networks: storage, outputs, norm and normalised margin. */
-#include "reluflow/net.h"
+#include "net/net.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 void rf_net_free(RfNet *net) {
   if (!net) return;

@@ -2,8 +2,8 @@
 #ifndef RF_NET_INTERNAL_H
 #define RF_NET_INTERNAL_H
 
-#include "reluflow/data.h"
-#include "reluflow/net.h"
+#include "data/data.h"
+#include "net/net.h"
 
 /* Names of the arrays in the file, from --map or the defaults. */
 typedef struct RfNetNames {

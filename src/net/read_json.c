@@ -1,6 +1,7 @@
 /* Networks in JSON: {"W": [[...], ...], "a": [...], "leak": 0.1}. The results of this program qualify: W and
  * a may stand at the top or inside "limit". */
 #include "net/net_internal.h"
+#include "core/core.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -71,8 +72,10 @@ RfStatus rf_net_read_json(RfContext *context, RfNet *net, bool *leak_stated, con
   const char *text = (const char *)file->bytes;
   size_t mark = file->size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
   json_error_t error;
+  locale_t before = rf_locale_enter();
   json_t *root =
       json_loadb(text + mark, file->size - mark, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
+  rf_locale_leave(before);
   if (!root) {
     char shown[RF_SHOWN_SIZE];
     return rf_fail_at(context, file->name, error.line > 0 ? error.line : 1,

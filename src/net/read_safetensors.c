@@ -2,6 +2,7 @@
  * dtype, shape and data_offsets of every tensor), then the tensors. A two-layer PyTorch state dict has a
  * weight m x d and a weight 1 x m; which is which follows from the shapes unless --map names them. */
 #include "net/net_internal.h"
+#include "core/core.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -158,7 +159,9 @@ static RfStatus open_header(TensorFile *file, const unsigned char *bytes, size_t
                           (unsigned long long)length);
   }
   json_error_t error;
+  locale_t before = rf_locale_enter();
   file->header = json_loadb((const char *)bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+  rf_locale_leave(before);
   if (!json_is_object(file->header)) {
     char shown[RF_SHOWN_SIZE];
     const char *text = file->header ? "not an object" : error.text;

@@ -2,7 +2,7 @@
 #ifndef RF_OPTIMUM_KERNELS_H
 #define RF_OPTIMUM_KERNELS_H
 
-#include "reluflow/core.h"
+#include "core/core.h"
 
 static inline double rf_short_dot(const double *x, const double *y, rf_index r) {
   double sum = 0;

@@ -3,8 +3,8 @@
  * a feasible network of two neurons to begin with. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
-#include "reluflow/margin.h"
+#include "la/la.h"
+#include "margin/margin.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * of the unit neuron r/|r|. This file holds the patterns and evaluates v_j; interior.c takes the steps. */
 #include "optimum/master_internal.h"
 #include "optimum/kernels.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>

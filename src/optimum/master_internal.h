@@ -3,6 +3,7 @@
 #define RF_OPTIMUM_MASTER_INTERNAL_H
 
 #include "optimum/optimum_internal.h"
+#include "core/core.h"
 
 /* The opposite class of one sign as a box problem: row 0 is g = sum_own h lambda x, the others -x. */
 typedef struct RfSide {

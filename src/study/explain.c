@@ -1,23 +1,17 @@
 /* One walk: inspect, predict, flow, optimum, certify. Each step uses the results of the ones before, and has
  * its own limit of time: a step that is cut short leaves what it knows, and the sentences say so. */
-#include "reluflow/study.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "study/study_internal.h"
+#include "core/core.h"
 
-RfExplainSettings rf_explain_settings_default(void) {
-  return (RfExplainSettings){.loss = RF_LOSS_LOGISTIC,
-                             .init = RF_INIT_BALANCED,
-                             .width = 50,
-                             .log_scale = log(1e-6),
-                             .inspect_seconds = 30,
-                             .flow_seconds = 60,
-                             .optimum_seconds = 20,
-                             .certify_seconds = 20,
-                             .trace = 200};
+void rf_explain_settings_init(RfExplainSettings *settings) {
+  *settings = (RfExplainSettings){
+      .inspect_seconds = 30, .flow_seconds = 60, .optimum_seconds = 20, .certify_seconds = 20};
+  rf_study_flow_settings_init(&settings->flow);
+  rf_study_best_settings_init(&settings->best);
 }
 
 void rf_explanation_free(RfExplanation *e) {
@@ -26,23 +20,21 @@ void rf_explanation_free(RfExplanation *e) {
   rf_free(e->parts);
   rf_dataset_free(&e->part_data);
   rf_inspection_free(&e->inspection);
-  rf_net_free(&e->start_net);
-  rf_flow_start_free(&e->start);
-  rf_flow_result_free(&e->flow);
+  rf_study_flow_free(&e->flow);
   rf_certificate_free(&e->certificate);
-  rf_optimum_free(&e->optimum);
+  rf_study_best_free(&e->best);
   memset(e, 0, sizeof *e);
 }
 
 /* The same context with an earlier deadline. */
-static RfContext limited(const RfContext *context, double seconds) {
+RfContext rf_study_limited(const RfContext *context, double seconds) {
   RfContext own = *context;
   own.deadline = fmin(own.deadline, rf_clock_seconds() + seconds);
   return own;
 }
 
 /* A failure inside a limited context is one of the caller's. */
-static RfStatus hand_up(RfContext *context, const RfContext *own, RfStatus status) {
+RfStatus rf_study_hand_up(RfContext *context, const RfContext *own, RfStatus status) {
   return status < 0 ? rf_fail(context, status, "%s", own->error) : status;
 }
 
@@ -52,7 +44,7 @@ static void find_prediction(RfExplanation *e) {
   if (theory->n_predictions > 0) {
     e->prediction = &theory->predictions[0];
     const RfTheorem *theorem = rf_theory_find(theory, e->prediction->theorem);
-    snprintf(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
+    rf_format(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
     return;
   }
   static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
@@ -62,7 +54,8 @@ static void find_prediction(RfExplanation *e) {
     const RfTheorem *theorem = rf_theory_find(theory, candidates[k]);
     if (!theorem || strcmp(theorem->why, last) == 0) continue;
     last = theorem->why;
-    int more = snprintf(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
+    int more =
+        rf_format(e->why + used, sizeof e->why - used, "%s%s: %s", used ? "; " : "", theorem->id, last);
     used += more > 0 ? (size_t)more : 0;
   }
 }
@@ -70,7 +63,8 @@ static void find_prediction(RfExplanation *e) {
 /* Samples with y f(x) <= 0 at the limit, or where the integration ended. */
 static void count_wrong(RfContext *context, RfExplanation *e) {
   const RfDataset *data = e->data;
-  const RfNet *net = e->flow.limit.net.W ? &e->flow.limit.net : &e->flow.net_end;
+  const RfFlowResult *result = &e->flow.run.result;
+  const RfNet *net = result->limit.net.W ? &result->limit.net : &result->net_end;
   double *out = net->W ? RF_NEW(double, data->n) : NULL;
   e->n_wrong = -1;
   if (out && rf_net_outputs(context, out, net, data->X, data->n) == RF_OK) {
@@ -80,54 +74,55 @@ static void count_wrong(RfContext *context, RfExplanation *e) {
   rf_free(out);
 }
 
+static bool converged(const RfExplanation *e) {
+  return e->has_flow && e->flow.run.result.limit.outcome == RF_FLOW_CONVERGED;
+}
+
 static RfStatus run_flow(RfContext *context, RfExplanation *e) {
-  const RfExplainSettings *s = &e->settings;
-  const RfDataset *data = e->data;
-  RfFlowSettings settings;
-  rf_flow_settings_init(&settings);
-  settings.trace = s->trace, settings.branches = RF_BRANCHES_FOLLOW;
-  RfStatus status = rf_net_init(context, &e->start_net, s->init, s->width, data->d, s->leak, s->seed, 1);
-  if (!status) status = rf_flow_start_from_net(context, &e->start, &e->start_net);
-  if (status) return status;
-  e->problem = (RfFlowProblem){.X = data->X,
-                               .y = data->y,
-                               .n = data->n,
-                               .d = data->d,
-                               .leak = s->leak,
-                               .loss = s->loss,
-                               .start = &e->start,
-                               .log_scale = s->log_scale};
-  double began = rf_clock_seconds();
-  RfContext own = limited(context, s->flow_seconds);
-  status = hand_up(context, &own, rf_flow_run(&own, &e->flow, &e->problem, &settings));
-  e->flow_seconds = rf_clock_seconds() - began;
+  RfStudyFlowSettings settings = e->settings.flow;
+  settings.flow_seconds = e->settings.flow_seconds, settings.judge_later = true;
+  RfStatus status = rf_study_flow(context, &e->flow, e->data, e->positive_class, &settings);
   if (status < 0) return status;
   e->has_flow = true;
   count_wrong(context, e);
-  if (status != RF_INTERRUPTED || rf_context_stop(context)) return status;
-  if (e->flow.limit.outcome == RF_FLOW_CONVERGED) return RF_OK; /* only the second run was cut short */
-  e->flow_stopped = true;
-  return RF_LIMIT;
+  return status;
 }
 
-static RfStatus run_optimum(RfContext *context, RfExplanation *e) {
-  RfOptimumSettings *s = &e->optimum_settings;
-  rf_optimum_settings_init(s);
-  s->leak = e->settings.leak, s->time_limit = e->settings.optimum_seconds, s->seed = e->settings.seed;
-  RfStatus status = rf_optimum_solve(context, &e->optimum, e->data->X, e->data->y, e->data->n, e->data->d, s);
-  e->has_optimum = status >= 0;
+static RfStudyBestSettings best_settings(const RfExplanation *e) {
+  RfStudyBestSettings s = e->settings.best;
+  s.optimum.leak = e->flow.net.leak, s.optimum.seed = e->settings.flow.start.seed;
+  s.optimum.time_limit = e->settings.optimum_seconds;
+  return s;
+}
+
+/* The limit, or where the flow was stopped, is a network that is known. */
+static RfStatus find_best(RfContext *context, RfExplanation *e) {
+  const RfFlowResult *flow = &e->flow.run.result;
+  const RfNet *known[2];
+  rf_index n_known = 0;
+  if (flow->limit.net.W) known[n_known++] = &flow->limit.net;
+  if (flow->net_end.W) known[n_known++] = &flow->net_end;
+  RfStudyBestSettings settings = best_settings(e);
+  RfStatus status = rf_study_best(context, &e->best, e->data, e->positive_class, known, n_known, &settings);
   return status < 0 ? status : RF_OK; /* running out of its own time is an answer, with the bounds so far */
 }
 
-static RfStatus run_certificate(RfContext *context, RfExplanation *e) {
-  RfCertifySettings s;
-  rf_certify_settings_init(&s);
-  s.optimum = &e->optimum, s.global = e->has_optimum;
-  const RfDataset *data = e->data;
-  RfContext own = limited(context, e->settings.certify_seconds);
-  RfStatus status = rf_certify(&own, &e->certificate, &e->flow.limit.net, data->X, data->y, data->n, &s);
-  e->has_certificate = status >= 0;
-  return status < 0 ? hand_up(context, &own, status) : RF_OK;
+/* What the limit is; a better network beside it is offered to the best margin, and the verdict follows. */
+static RfStatus judge(RfContext *context, RfExplanation *e) {
+  const RfNet *net = &e->flow.run.result.limit.net;
+  const RfFlowLimit *limit = &e->flow.run.result.limit;
+  RfStudyBestSettings settings = best_settings(e);
+  if (e->flow.problem.freeze_second) return RF_OK;
+  e->flow.run.kkt = fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt ? RF_YES : RF_NO;
+  RfStatus status =
+      rf_study_certify(context, &e->certificate, e->data, net, e->best.has_global ? &e->best.global : NULL,
+                       e->settings.certify_seconds);
+  if (status < 0) return status;
+  e->has_certificate = true;
+  if (e->certificate.witness.m > 0)
+    status = rf_study_best_offer(context, &e->best, &e->certificate.witness, &settings);
+  rf_study_run_verdict(&e->flow.run, &e->certificate);
+  return status < 0 ? status : RF_OK;
 }
 
 /* Everything after the inspection, for two classes. Returns the outcome of the flow, or a failure. */
@@ -137,8 +132,8 @@ static RfStatus walk(RfContext *context, RfExplanation *e) {
   RfStatus flowed = run_flow(context, e);
   if (flowed < 0) return flowed;
   rf_progress(context, "the best margin", -1, e->positive_class ? e->positive_class : "");
-  RfStatus status = run_optimum(context, e);
-  if (status >= 0 && e->flow.limit.outcome == RF_FLOW_CONVERGED) status = run_certificate(context, e);
+  RfStatus status = find_best(context, e);
+  if (status >= 0 && converged(e)) status = judge(context, e);
   if (status < 0) return status;
   rf_explain_sentences(e);
   return flowed;
@@ -152,21 +147,10 @@ static RfStatus walk_part(RfContext *context, RfExplanation *whole, rf_index k) 
   s->flow_seconds *= share, s->optimum_seconds *= share, s->certify_seconds *= share;
   part->seen = &whole->inspection.parts[k];
   part->positive_class = whole->data->class_names[k];
-  RfStatus status = rf_dataset_one_versus_rest(context, &part->part_data, whole->data, k);
+  RfStatus status = rf_study_part(context, &part->part_data, whole->data, k);
   if (status) return status;
-  rf_free(part->part_data.X); /* the samples themselves are shared */
-  part->part_data.X = whole->data->X, part->part_data.borrows_X = true;
   part->data = &part->part_data;
   return walk(context, part);
-}
-
-/* The worse of two outcomes: a failure, cut short, undecided, branched, not separated. */
-static RfStatus worse(RfStatus a, RfStatus b) {
-  static const RfStatus order[] = {RF_INTERRUPTED, RF_LIMIT, RF_UNDECIDED, RF_BRANCHED, RF_NOT_SEPARABLE};
-  if (a < 0 || b < 0) return a < 0 ? a : b;
-  for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-    if (a == order[k] || b == order[k]) return order[k];
-  return RF_OK;
 }
 
 static RfStatus walk_parts(RfContext *context, RfExplanation *e) {
@@ -176,19 +160,24 @@ static RfStatus walk_parts(RfContext *context, RfExplanation *e) {
   if (!e->parts) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   e->n_parts = e->data->n_classes;
   RfStatus status = RF_OK;
-  for (rf_index k = 0; k < e->n_parts && status >= 0; k++) status = worse(status, walk_part(context, e, k));
+  for (rf_index k = 0; k < e->n_parts && status >= 0; k++)
+    status = rf_status_worse(status, walk_part(context, e, k));
   if (status >= 0) rf_explain_class_sentences(e);
   return status;
 }
 
-RfStatus rf_explain_run(RfContext *context, RfExplanation *e, const RfDataset *data,
-                        const RfExplainSettings *settings) {
+static double leak_of(const RfExplainSettings *s) {
+  return s->flow.start.weights ? s->flow.start.weights->leak : s->flow.start.leak;
+}
+
+RfStatus rf_study_explain(RfContext *context, RfExplanation *e, const RfDataset *data,
+                          const RfExplainSettings *settings) {
   memset(e, 0, sizeof *e);
   e->data = data, e->settings = *settings, e->seen = &e->inspection, e->n_wrong = -1;
-  RfInspectionSettings inspect = {.leak = settings->leak, .loss = settings->loss};
+  RfInspectionSettings inspect = {.leak = leak_of(settings), .loss = settings->flow.loss};
   rf_progress(context, "what the data decide", -1, "");
-  RfContext own = limited(context, settings->inspect_seconds);
-  RfStatus status = hand_up(context, &own, rf_inspection_run(&own, &e->inspection, data, &inspect));
+  RfContext own = rf_study_limited(context, settings->inspect_seconds);
+  RfStatus status = rf_study_hand_up(context, &own, rf_study_inspect(&own, &e->inspection, data, &inspect));
   if (status >= 0) status = data->y ? walk(context, e) : walk_parts(context, e);
   if (status < 0) {
     rf_explanation_free(e);

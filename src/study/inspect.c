@@ -1,6 +1,8 @@
 /* One walk through margin, geometry and theory. Nothing is computed here: results are collected, and what
  * depends on the samples alone is found once and lent to the parts of a multi-class set. */
 #include "study/study_internal.h"
+#include "net/net.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <string.h>
@@ -197,8 +199,8 @@ static RfStatus inspect_parts(RfContext *context, RfInspection *whole) {
   return status == RF_OK ? merge_pairs(context, whole) : status;
 }
 
-RfStatus rf_inspection_run(RfContext *context, RfInspection *inspection, const RfDataset *data,
-                           const RfInspectionSettings *settings) {
+RfStatus rf_study_inspect(RfContext *context, RfInspection *inspection, const RfDataset *data,
+                          const RfInspectionSettings *settings) {
   *inspection = (RfInspection){.data = data, .settings = *settings};
   RfStatus status = find_pairs(context, inspection);
   if (status == RF_OK && data->y) status = with_labels(context, inspection);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "study/study_internal.h"
+#include "core/core.h"
 
 static void say(RfExplanation *e, const char *format, ...) RF_PRINTF(2, 3);
 
@@ -12,7 +13,7 @@ static void say(RfExplanation *e, const char *format, ...) {
   va_list arguments;
   if (e->n_sentences == RF_EXPLAIN_SENTENCES) return;
   va_start(arguments, format);
-  vsnprintf(e->sentences[e->n_sentences++], RF_EXPLAIN_SENTENCE, format, arguments);
+  rf_format_list(e->sentences[e->n_sentences++], RF_EXPLAIN_SENTENCE, format, arguments);
   va_end(arguments);
 }
 
@@ -23,11 +24,11 @@ static void add(char *out, size_t size, const char *format, ...) {
   size_t used = strlen(out);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(out + used, size - used, format, arguments);
+  rf_format_list(out + used, size - used, format, arguments);
   va_end(arguments);
 }
 
-void rf_explain_theorem(char *out, size_t size, const char *id) {
+void rf_study_theorem_name(char *out, size_t size, const char *id) {
   static const char *const papers[][2] = {{"PL-", "Phuong and Lampert"},
                                           {"LLWA-", "Lyu, Li, Wang and Arora"},
                                           {"MMV-", "Min, Mallada and Vidal"},
@@ -40,11 +41,11 @@ void rf_explain_theorem(char *out, size_t size, const char *id) {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
       size_t word = strlen(kinds[k][0]);
       if (strncmp(id + length, kinds[k][0], word) != 0) continue;
-      snprintf(out, size, "%s %s of %s", kinds[k][1], id + length + word, papers[p][1]);
+      rf_format(out, size, "%s %s of %s", kinds[k][1], id + length + word, papers[p][1]);
       return;
     }
   }
-  snprintf(out, size, "%s", id);
+  rf_format(out, size, "%s", id);
 }
 
 static const char *plural(rf_index count) { return count == 1 ? "" : "s"; }
@@ -57,8 +58,8 @@ static void about_data(RfExplanation *e) {
   const RfInspection *i = e->seen;
   const char *plane = plane_name(e->data);
   char size[96];
-  snprintf(size, sizeof size, "%lld sample%s in %lld dimension%s", (long long)e->data->n, plural(e->data->n),
-           (long long)e->data->d, plural(e->data->d));
+  rf_format(size, sizeof size, "%lld sample%s in %lld dimension%s", (long long)e->data->n, plural(e->data->n),
+            (long long)e->data->d, plural(e->data->d));
   if (i->linear.status == RF_OK)
     say(e, "%s: a %s through the origin separates the classes, with margin %.6g.", size, plane,
         i->linear.margin);
@@ -75,7 +76,7 @@ static void about_data(RfExplanation *e) {
 static void about_theory(RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
-    rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
+    rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     say(e, "%s predicts where gradient flow goes: normalised margin %.10g. It asks for: %s.", theorem,
         e->prediction->margin, e->prediction->when);
   } else {
@@ -85,23 +86,22 @@ static void about_theory(RfExplanation *e) {
 
 static void scale_text(char *out, size_t size, double log_scale) {
   if (log_scale > -690)
-    snprintf(out, size, "%.3g", exp(log_scale));
+    rf_format(out, size, "%.3g", exp(log_scale));
   else
-    snprintf(out, size, "e^%.6g", log_scale);
+    rf_format(out, size, "e^%.6g", log_scale);
 }
 
 static void about_convergence(RfExplanation *e) {
-  const RfFlowLimit *limit = &e->flow.limit;
+  const RfFlowLimit *limit = &e->flow.run.result.limit;
   char text[RF_EXPLAIN_SENTENCE] = "", scale[32];
-  scale_text(scale, sizeof scale, e->settings.log_scale);
+  scale_text(scale, sizeof scale, e->settings.flow.start.log_scale);
   add(text, sizeof text,
       "From %lld neurons (%s start, scale %s) the flow converges in direction, to %lld group%s of equal "
       "neurons",
-      (long long)e->settings.width, rf_init_name(e->settings.init), scale, (long long)limit->n_groups,
-      plural(limit->n_groups));
+      (long long)e->flow.start.m, e->flow.init, scale, (long long)limit->n_groups, plural(limit->n_groups));
   if (limit->n_dead) add(text, sizeof text, "; %lld stay dead", (long long)limit->n_dead);
   if (limit->n_vanishing) add(text, sizeof text, "; %lld vanish", (long long)limit->n_vanishing);
-  if (e->flow.branched)
+  if (e->flow.run.result.branched)
     add(text, sizeof text, "; it met a point with several continuations and followed the first");
   say(e, "%s.", text);
   text[0] = '\0';
@@ -114,23 +114,23 @@ static void about_convergence(RfExplanation *e) {
 }
 
 static void about_flow(RfExplanation *e) {
-  const RfFlowLimit *limit = &e->flow.limit;
-  const char *init = rf_init_name(e->settings.init);
-  long long width = (long long)e->settings.width;
+  const RfFlowLimit *limit = &e->flow.run.result.limit;
+  const char *init = e->flow.init;
+  long long width = (long long)e->flow.start.m;
   char wrong[120] = "";
-  if (e->n_wrong > 0 && isfinite(e->flow.log_loss_end))
-    snprintf(wrong, sizeof wrong, " %lld sample%s not classified, at loss %.4g.", (long long)e->n_wrong,
-             e->n_wrong == 1 ? " is" : "s are", exp(e->flow.log_loss_end));
+  if (e->n_wrong > 0 && isfinite(e->flow.run.result.log_loss_end))
+    rf_format(wrong, sizeof wrong, " %lld sample%s not classified, at loss %.4g.", (long long)e->n_wrong,
+              e->n_wrong == 1 ? " is" : "s are", exp(e->flow.run.result.log_loss_end));
   if (limit->outcome == RF_FLOW_CONVERGED)
     about_convergence(e);
-  else if (e->flow_stopped && isfinite(e->flow.log_loss_end))
+  else if (e->flow.run.out_of_time && isfinite(e->flow.run.result.log_loss_end))
     say(e, "The flow from %lld neurons (%s start) was stopped after %.0f s, before its limit was known.%s",
-        width, init, e->flow_seconds, wrong);
-  else if (e->flow_stopped)
+        width, init, e->flow.run.seconds, wrong);
+  else if (e->flow.run.out_of_time)
     say(e,
         "The flow from %lld neurons (%s start) was stopped after %.0f s, while the neurons were still "
         "aligning.",
-        width, init, e->flow_seconds);
+        width, init, e->flow.run.seconds);
   else if (limit->outcome == RF_FLOW_NOT_SEPARATED)
     say(e, "From %lld neurons (%s start) the flow never separates the data: %s.%s", width, init, limit->why,
         wrong);
@@ -139,7 +139,7 @@ static void about_flow(RfExplanation *e) {
         rf_flow_outcome_name(limit->outcome), limit->why, wrong);
   if (!e->prediction || limit->outcome != RF_FLOW_CONVERGED) return;
   double difference = fabs(limit->margin / e->prediction->margin - 1);
-  if (difference < 1e-8)
+  if (difference < RF_STUDY_PREDICTED)
     say(e, "That is what the theorem predicts, to %.0e.", fmax(difference, 1e-16));
   else
     say(e, "The theorem predicts %.10g: its condition on the start does not hold for this one.",
@@ -158,15 +158,15 @@ static void about_point(RfExplanation *e) {
         "Whether the limit is a local optimum was not decided in the time given; its KKT residual in the "
         "flow is "
         "%.1e.",
-        e->flow.limit.stationarity);
+        e->flow.run.result.limit.stationarity);
   else
     say(e, "The limit is %s of the max-margin problem (residual %.1e), and %s.",
         c->kkt.holds ? "a KKT point" : "not a KKT point to tolerance", c->kkt.stationarity, local);
 }
 
 static void about_optimum(RfExplanation *e) {
-  const RfOptimum *o = &e->optimum;
-  if (!e->has_optimum) return;
+  const RfOptimum *o = &e->best.global;
+  if (!e->best.has_global) return;
   if (o->status == RF_OPTIMUM_INFEASIBLE) {
     say(e, "No two-layer network of any width fits these data.");
     return;
@@ -189,29 +189,30 @@ static void about_optimum(RfExplanation *e) {
     say(e, "The best normalised margin is at least %.8g; no upper bound was proved in %.1f s.", best,
         o->seconds);
   if (!e->has_certificate) return;
-  double share = e->flow.limit.margin / best;
+  double share = e->flow.run.result.limit.margin / best;
   if (e->certificate.global == RF_VERDICT_OPTIMUM)
     say(e, "So gradient flow finds the best margin there is.");
   else if (e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
     say(e, "So gradient flow stops short: it reaches %.4g%% of the best margin.", 100 * share);
-  else if (share < 1 - 1e-6)
+  else if (share < 1 - RF_STUDY_SHORT)
     say(e,
         "So gradient flow stops short of wider networks: it reaches between %.4g%% and %.4g%% of the best "
         "margin.",
-        100 * e->flow.limit.margin / most, 100 * share);
+        100 * e->flow.run.result.limit.margin / most, 100 * share);
   else if (o->lower > 0)
-    say(e, "Gradient flow reaches at least %.4g%% of the best margin.", 100 * e->flow.limit.margin / most);
+    say(e, "Gradient flow reaches at least %.4g%% of the best margin.",
+        100 * e->flow.run.result.limit.margin / most);
 }
 
 /* Names what was cut short, of all parts. */
 static void about_time(RfExplanation *e) {
-  bool flow = e->flow_stopped, best = false, open = false, judged = false;
+  bool flow = e->flow.run.out_of_time, best = false, open = false, judged = false;
   const RfExplanation *parts = e->n_parts ? e->parts : e;
   for (rf_index k = 0; k < (e->n_parts ? e->n_parts : 1); k++) {
     const RfExplanation *part = &parts[k];
-    flow = flow || part->flow_stopped;
-    best = best || (part->has_optimum && part->optimum.status == RF_OPTIMUM_INTERRUPTED);
-    open = open || (part->has_optimum && part->optimum.status == RF_OPTIMUM_GAP);
+    flow = flow || part->flow.run.out_of_time;
+    best = best || (part->best.has_global && part->best.global.status == RF_OPTIMUM_INTERRUPTED);
+    open = open || (part->best.has_global && part->best.global.status == RF_OPTIMUM_GAP);
     judged = judged || (part->has_certificate && part->certificate.interrupted);
   }
   if (!flow && !best && !open && !judged && !e->seen->interrupted) return;
@@ -258,27 +259,27 @@ static void about_separation(RfExplanation *e) {
 }
 
 static void about_class(RfExplanation *e, const RfExplanation *part) {
-  const RfFlowLimit *limit = &part->flow.limit;
+  const RfFlowLimit *limit = &part->flow.run.result.limit;
   char text[RF_EXPLAIN_SENTENCE] = "";
   if (limit->outcome != RF_FLOW_CONVERGED) {
     add(text, sizeof text, "the flow ends %s",
-        part->flow_stopped ? "unfinished" : rf_flow_outcome_name(limit->outcome));
+        part->flow.run.out_of_time ? "unfinished" : rf_flow_outcome_name(limit->outcome));
     if (part->n_wrong > 0)
       add(text, sizeof text, " with %lld samples not classified", (long long)part->n_wrong);
   } else {
     add(text, sizeof text, "margin %.10g", limit->margin);
     if (part->prediction) {
-      bool met = fabs(limit->margin / part->prediction->margin - 1) < 1e-8;
+      bool met = fabs(limit->margin / part->prediction->margin - 1) < RF_STUDY_PREDICTED;
       add(text, sizeof text, ", %s by %s", met ? "as predicted" : "not as predicted",
           part->prediction->theorem);
     }
   }
   if (part->has_certificate && part->certificate.global == RF_VERDICT_OPTIMUM)
     add(text, sizeof text, ", the best there is (proved)");
-  else if (part->has_optimum && isfinite(part->optimum.objective))
+  else if (part->best.has_global && isfinite(part->best.global.objective))
     add(text, sizeof text, "; %s %.10g is possible",
-        part->optimum.status == RF_OPTIMUM_PROVED ? "exactly" : "at least",
-        1 / (2 * part->optimum.objective));
+        part->best.global.status == RF_OPTIMUM_PROVED ? "exactly" : "at least",
+        1 / (2 * part->best.global.objective));
   say(e, "Class %s against the rest: %s.", part->positive_class, text);
 }
 
@@ -289,9 +290,10 @@ static void about_all(RfExplanation *e) {
   for (rf_index k = 0; k < e->n_parts; k++) {
     const RfExplanation *part = &e->parts[k];
     predicted += part->prediction != NULL;
-    if (part->flow.limit.outcome != RF_FLOW_CONVERGED) continue;
+    if (part->flow.run.result.limit.outcome != RF_FLOW_CONVERGED) continue;
     converged++, best += part->has_certificate && part->certificate.global == RF_VERDICT_OPTIMUM;
-    least = fmin(least, part->flow.limit.margin), most = fmax(most, part->flow.limit.margin);
+    least = fmin(least, part->flow.run.result.limit.margin),
+    most = fmax(most, part->flow.run.result.limit.margin);
   }
   say(e, "A theorem predicts the limit for %lld of the %lld classes.", (long long)predicted,
       (long long)e->n_parts);

@@ -4,6 +4,33 @@
 
 #include "reluflow/study.h"
 
+/* ---- tolerances of this room ---------------------------------------------------------------------- */
+
+/* | |w|-|a| | relative to |w| below which a start counts as balanced for MMV's bound: drawn starts are so to
+ * rounding, a file with eight digits is not */
+#define RF_STUDY_BALANCED 1e-12
+/* n^2 d products up to which all pairs of samples are looked at for that bound: half a second */
+#define RF_STUDY_PAIRS_COST 4e8
+/* relative difference of margins that counts as "what the theorem predicts": the limit is known to 1e-9 */
+#define RF_STUDY_PREDICTED 1e-8
+/* share of the best margin below which a flow is said to stop short of a network found: above the gap of a
+ * proof */
+#define RF_STUDY_SHORT 1e-6
+
+/* ---- time ------------------------------------------------------------------------------------------ */
+
+/* The same context with an earlier deadline. */
+RfContext rf_study_limited(const RfContext *context, double seconds);
+/* A failure inside a limited context is one of the caller's. */
+RfStatus rf_study_hand_up(RfContext *context, const RfContext *own, RfStatus status);
+
+/* ---- parts ----------------------------------------------------------------------------------------- */
+
+/* Class k against the rest, the samples borrowed. */
+RfStatus rf_study_part(RfContext *context, RfDataset *part, const RfDataset *whole, rf_index k);
+/* The certificate of the limit becomes the verdict of the run. */
+void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate);
+
 /* Fill e->sentences from the results: two classes; several, from the parts. */
 void rf_explain_sentences(RfExplanation *e);
 void rf_explain_class_sentences(RfExplanation *e);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* sums: row 0 the positive class, row 1 the negative one; empty classes stay zero. */
 static void class_sums(double *sums, const double *X, const double *y, rf_index n, rf_index d) {

@@ -8,13 +8,14 @@
  * opposite samples with different labels (where the even part cannot help), a subset that is not linearly
  * separable. */
 #include "theory/theory_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { WHY_SIZE = 256 };
 
@@ -118,21 +119,21 @@ static RfStatus nonlinear_fits(RfContext *context, RfAnswer *fits, char *why, co
   unit_rows(U, &zero, data);
   *fits = RF_NO;
   if (zero >= 0) {
-    snprintf(why, WHY_SIZE, "sample %lld is zero, where every network without bias is 0", (long long)zero);
+    rf_format(why, WHY_SIZE, "sample %lld is zero, where every network without bias is 0", (long long)zero);
     goto done;
   }
   sort_rays(rays, direction, U, data);
   if (find_conflict(pair, opposed, rays, U, data, context->tol.zero)) {
-    snprintf(why, WHY_SIZE, "samples %lld and %lld lie on one ray but have different labels",
-             (long long)pair[0], (long long)pair[1]);
+    rf_format(why, WHY_SIZE, "samples %lld and %lld lie on one ray but have different labels",
+              (long long)pair[0], (long long)pair[1]);
     goto done;
   }
   status = separate_opposed(context, &separable, opposed, data);
   if (separable)
     *fits = RF_YES;
   else
-    snprintf(why, WHY_SIZE,
-             "the opposite samples with different labels are not linearly separable, so no network fits");
+    rf_format(why, WHY_SIZE,
+              "the opposite samples with different labels are not linearly separable, so no network fits");
 done:
   rf_free(U);
   rf_free(direction);
@@ -146,6 +147,6 @@ RfStatus rf_theory_fits(RfContext *context, RfAnswer *fits, char *why, const RfT
   *fits = problem->linear->separable ? RF_YES : RF_NO;
   if (*fits == RF_YES) return RF_OK;
   if (problem->leak < 1) return nonlinear_fits(context, fits, why, problem->data);
-  snprintf(why, WHY_SIZE, "the data are not linearly separable and the network is linear");
+  rf_format(why, WHY_SIZE, "the data are not linearly separable and the network is linear");
   return RF_OK;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 bool rf_theory_parallel(const double *x, const double *w, rf_index d, double tolerance) {
   double product = rf_la_dot(x, w, d), square = 0;

@@ -8,6 +8,7 @@
  * gL+/2. Otherwise the global solver decides, restricted to that sign. A.9 is the mirror image (printed with
  * a <= 0, which the flip of labels turns into a >= 0). */
 #include "theory/theory_internal.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 /* The limits that applicable theorems predict, as groups of neurons at min margin 1 (RfPrediction). */
 #include "theory/theory_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* Two-layer limits of all theorems here: at most two groups, group g is scale[g] * direction[g] with sign[g].
  */
@@ -34,7 +35,7 @@ static RfStatus add(RfContext *context, RfTheory *theory, rf_index d, const char
     prediction->sign[g] = groups->sign[g];
   }
   prediction->margin = 0.5 / sum;
-  snprintf(prediction->when, sizeof prediction->when, "%s", when);
+  rf_format(prediction->when, sizeof prediction->when, "%s", when);
   return RF_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 RfAssumption rf_assumption(double slack, double tolerance) {
   RfAssumption assumption = {slack > tolerance ? RF_YES : RF_NO, slack};

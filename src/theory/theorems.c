@@ -12,13 +12,14 @@
  *   - WP Theorem 4 needs an aligned neuron of each sign at the start;
  *   - LLWA Theorem H.2 is about phi<w+,x> - phi<w-,x>, and A.9 about a >= 0. */
 #include "theory/theory_internal.h"
+#include "core/core.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Case {
   RfContext *context;
@@ -35,7 +36,7 @@ static bool say(RfTheorem *theorem, RfAnswer applies, const char *format, ...) R
 static bool say(RfTheorem *theorem, RfAnswer applies, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(theorem->why, sizeof theorem->why, format, arguments);
+  rf_format_list(theorem->why, sizeof theorem->why, format, arguments);
   va_end(arguments);
   theorem->applies = applies;
   return applies == RF_YES;
@@ -128,7 +129,7 @@ static RfAnswer search_pair(RfContext *context, char *why, size_t size, const Rf
   for (rf_index i = 0; i < data->n; i++) {
     const double *x = data->X + i * data->d;
     double norm = rf_la_norm(x, data->d);
-    if (norm == 0) return (void)snprintf(why, size, "sample %lld is zero", (long long)i), RF_NO;
+    if (norm == 0) return (void)rf_format(why, size, "sample %lld is zero", (long long)i), RF_NO;
     for (rf_index j = 0; j < i; j++) {
       const double *other = data->X + j * data->d;
       double product = rf_la_dot(x, other, data->d),
@@ -136,12 +137,12 @@ static RfAnswer search_pair(RfContext *context, char *why, size_t size, const Rf
       bool equal = data->class_of[i] == data->class_of[j];
       if (fabs(product) <= small) product = 0;
       if (equal ? product > 0 : product <= 0) continue;
-      snprintf(why, size, "samples %lld and %lld of %s label%s have inner product %.6g", (long long)j,
-               (long long)i, equal ? "equal" : "different", equal ? "" : "s", product);
+      rf_format(why, size, "samples %lld and %lld of %s label%s have inner product %.6g", (long long)j,
+                (long long)i, equal ? "equal" : "different", equal ? "" : "s", product);
       return RF_NO;
     }
     if (rf_context_stop(context))
-      return (void)snprintf(why, size, "which samples was not looked for in the time given"), RF_UNKNOWN;
+      return (void)rf_format(why, size, "which samples was not looked for in the time given"), RF_UNKNOWN;
   }
   return RF_YES;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 void rf_theory_free(RfTheory *theory) {
   if (!theory) return;

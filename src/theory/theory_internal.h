@@ -2,7 +2,7 @@
 #ifndef RF_THEORY_INTERNAL_H
 #define RF_THEORY_INTERNAL_H
 
-#include "reluflow/theory.h"
+#include "theory/theory.h"
 
 /* slack > tolerance, = RF_UNKNOWN for NaN. */
 RfAssumption rf_assumption(double slack, double tolerance);

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "train_internal.h"
+#include "layers/layers.h"
+#include "core/core.h"
 
 typedef struct CheckpointHead {
   char magic[8];
@@ -64,7 +66,7 @@ RfStatus rf_train_checkpoint_save(RfTrainRun *run, const void *numbers, rf_index
   size_t length = strlen(path) + 8;
   char *beside = rf_alloc((rf_index)length, 1);
   if (!beside) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a checkpoint");
-  snprintf(beside, length, "%s.part", path);
+  rf_format(beside, length, "%s.part", path);
   FILE *file = fopen(beside, "wb");
   bool good = file && fwrite(&head, sizeof head, 1, file) == 1 &&
               (state->n_records == 0 || fwrite(state->records, sizeof *state->records,

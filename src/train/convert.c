@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reluflow/train.h"
+#include "core/core.h"
 
 RfStatus rf_train_from_net(RfContext *context, RfLayeredNet *out, const RfNet *net) {
   RfStatus status = rf_layers_new(context, out, net->leak);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "train_internal.h"
+#include "layers/layers.h"
 
 #define loss_gradient_double rf_layers_loss_gradient
 #define square_root_double   sqrt

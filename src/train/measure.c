@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
+#include "net/net.h"
+#include "core/core.h"
 #include "train_internal.h"
 
 static RfStatus test_error(RfTrainRun *run, double *error) {
@@ -99,7 +101,7 @@ void rf_train_show_progress(const RfTrainRun *run) {
   rf_index end = last_step(run);
   char detail[64];
   double seconds = run->state.seconds + rf_clock_seconds() - run->started;
-  snprintf(detail, sizeof detail, "step %lld, %.0f steps/s", (long long)run->state.step,
-           seconds > 0 ? (double)run->state.step / seconds : 0.0);
+  rf_format(detail, sizeof detail, "step %lld, %.0f steps/s", (long long)run->state.step,
+            seconds > 0 ? (double)run->state.step / seconds : 0.0);
   rf_progress(run->context, "training", end > 0 ? (double)run->state.step / (double)end : -1, detail);
 }

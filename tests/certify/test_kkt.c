@@ -31,7 +31,7 @@ static void example_open(Example *e, const char *name) {
   char path[4096];
   json_error_t error;
   rf_index d;
-  snprintf(path, sizeof path, "%s/golden/convex/%s.json", rf_test_shared(), name);
+  snprintf(path, sizeof path, "%s/convex/%s.json", rf_test_golden(), name);
   e->root = json_load_file(path, 0, &error);
   if (!e->root) fail_msg("%s: %s", path, error.text);
   e->X = read_rows(json_object_get(e->root, "X"), &e->n, &d);

@@ -150,7 +150,7 @@ static void real_files(void **state) {
   RfContext *context = fresh_context();
   for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/data/%s", rf_test_shared(), files[k].file);
+    snprintf(path, sizeof path, "%s/%s", rf_test_data(), files[k].file);
     RfDataSource source;
     RfDataset dataset;
     rf_data_source_init(&source);

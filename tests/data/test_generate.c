@@ -560,9 +560,17 @@ static void digit_files(void **state) {
   assert_int_equal(rf_data_generate(&context, &data, "gen:digits,dir=/nowhere"), RF_ERR_IO);
   assert_non_null(strstr(context.error, "dir="));
   assert_null(data.X);
-  char spec[400];
-  snprintf(spec, sizeof spec, "gen:DS-DIG(0,1),dir=%s/data/mnist", rf_test_shared());
+  context.data_dir = "/nowhere";
+  assert_int_equal(rf_data_generate(&context, &data, "gen:digits"), RF_ERR_IO);
+  assert_non_null(strstr(context.error, "/nowhere/mnist"));
+  context.data_dir = rf_test_mnist();
+  if (!context.data_dir) skip();
+  char spec[4200];
+  snprintf(spec, sizeof spec, "gen:DS-DIG(0,1),dir=%s/mnist", context.data_dir);
   data = make(spec);
+  rf_dataset_free(&data);
+  data = make("gen:DS-DIG(0,1)"); /* the same folder, from the context */
+  context.data_dir = NULL;
   assert_int_equal(data.n, 12665);
   assert_int_equal(data.d, 784);
   assert_string_equal(data.class_names[1], "1");

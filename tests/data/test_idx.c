@@ -36,8 +36,10 @@ static void mnist(void **state) {
   (void)state;
   RfContext *context = fresh_context();
   char path[1024], labels_path[1024];
-  snprintf(path, sizeof path, "%s/data/mnist/train-images-idx3-ubyte.gz", rf_test_shared());
-  snprintf(labels_path, sizeof labels_path, "%s/data/mnist/train-labels-idx1-ubyte.gz", rf_test_shared());
+  const char *folder = rf_test_mnist();
+  if (!folder) skip();
+  snprintf(path, sizeof path, "%s/mnist/train-images-idx3-ubyte.gz", folder);
+  snprintf(labels_path, sizeof labels_path, "%s/mnist/train-labels-idx1-ubyte.gz", folder);
   static const rf_index counts[10] = {5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949};
   RfDataSource source;
   RfDataset dataset;

@@ -40,7 +40,7 @@ static inline void golden_load(RfContext *context, Golden *golden, const char *n
   json_error_t error;
   rf_index rows, cols;
   memset(golden, 0, sizeof *golden);
-  snprintf(path, sizeof path, "%s/golden/flow/%s.json", rf_test_shared(), name);
+  snprintf(path, sizeof path, "%s/flow/%s.json", rf_test_golden(), name);
   golden->root = json_load_file(path, 0, &error);
   if (!golden->root) print_error("%s: %s\n", path, error.text);
   assert_non_null(golden->root);

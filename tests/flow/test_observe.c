@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reluflow/data.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "data/data.h"
+#include "flow/flow.h"
+#include "la/la.h"
 #include "rf_test.h"
 
 enum { max_moments = 20000, m = 4 };

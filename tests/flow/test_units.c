@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 #include "rf_test.h"
 
 static const double X[] = {2, 1, 1, 2, 3, 3, -3, 1, -1, -2};

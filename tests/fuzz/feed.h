@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "data/data_internal.h"
-#include "reluflow/layers.h"
-#include "reluflow/net.h"
+#include "layers/layers.h"
+#include "net/net.h"
 
 #define FEED_LIMIT ((int64_t)1 << 24)
 

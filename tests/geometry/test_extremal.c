@@ -376,8 +376,8 @@ static void reference_alignments(void **state) {
   rf_index compared = 0;
   for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
     char path[128];
-    snprintf(path, sizeof path, "golden/flow/%s.json", names[f]);
-    json_t *root = load_json(rf_test_shared(), path), *input = json_object_get(root, "input");
+    snprintf(path, sizeof path, "flow/%s.json", names[f]);
+    json_t *root = load_json(rf_test_golden(), path), *input = json_object_get(root, "input");
     json_t *align = json_object_get(root, "alignment_eps0");
     rf_index n, d;
     double *X = json_rows(json_object_get(input, "X"), &n, &d), *y = RF_NEW(double, n);

@@ -144,7 +144,7 @@ static void reference_results(void **state) {
     rf_free(X);
   }
   json_decref(root);
-  root = load_json(rf_test_shared(), "golden/convex/arrangements.json");
+  root = load_json(rf_test_golden(), "convex/arrangements.json");
   item = json_object_get(root, "degenerate");
   double *X = json_rows(json_object_get(item, "X"), &n, &d);
   Patterns p = enumerate(&context, X, n, d, RF_SECTORS_AUTO),

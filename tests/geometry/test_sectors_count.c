@@ -31,7 +31,7 @@ static void reference_results(void **state) {
     rf_free(X);
   }
   json_decref(root);
-  root = load_json(rf_test_shared(), "golden/convex/arrangements.json");
+  root = load_json(rf_test_golden(), "convex/arrangements.json");
   item = json_object_get(root, "degenerate");
   double *X = json_rows(json_object_get(item, "X"), &n, &d);
   snprintf(text, sizeof text, "%lld", (long long)json_integer_value(json_object_get(item, "count")));
@@ -183,7 +183,7 @@ static void integer_arithmetic(void **state) {
   RfDataSource source;
   RfDataset iris;
   char path[1024];
-  snprintf(path, sizeof path, "%s/data/iris.csv", rf_test_shared());
+  snprintf(path, sizeof path, "%s/iris.csv", rf_test_data());
   rf_data_source_init(&source);
   source.path = path;
   source.classes = "1,2";

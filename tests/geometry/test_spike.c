@@ -84,7 +84,7 @@ static void reference_values(void **state) {
   (void)state;
   RfContext context;
   rf_context_init(&context);
-  json_t *root = load_json(rf_test_shared(), "golden/convex/spikefree.json");
+  json_t *root = load_json(rf_test_golden(), "convex/spikefree.json");
   for (int k = 0; k < 2; k++) {
     rf_index n, d;
     double *X = json_rows(json_object_get(root, k ? "F2" : "F1"), &n, &d);

@@ -7,10 +7,16 @@ cat >"$work/use.c" <<'C'
 #include <reluflow/reluflow.h>
 #include <stdio.h>
 int main(void) {
-  RfRandom random;
-  rf_random_init(&random, 1, 0);
-  double x = rf_random_uniform(&random);
-  puts(x >= 0 && x < 1 ? RF_VERSION : "wrong");
+  RfContext context;
+  RfDataset data;
+  RfLinearMargin margin;
+  rf_context_init(&context);
+  if (rf_data_generate(&context, &data, "gen:DS-PL2") ||
+      rf_margin_linear(&context, &margin, data.X, data.y, data.n, data.d))
+    return 1;
+  puts(margin.margin > 1.94 && margin.margin < 1.95 ? RF_VERSION : "wrong");
+  rf_linear_margin_free(&margin);
+  rf_dataset_free(&data);
   return 0;
 }
 C

@@ -1,7 +1,7 @@
 /* Convolutions by the vector kernel: against the same network with every matrix entry written out as a shared
  * pattern, over channels, kernels, strides and borders that leave remainders everywhere; outputs, gradients,
  * float against double. */
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 #include "rf_test.h"
 
 static rf_index pick(RfRandom *random, rf_index low, rf_index high) {

@@ -2,7 +2,7 @@
  * gradients against central differences, Euler's identity <df/dtheta, theta> = D f, threads, structure
  * errors. */
 #include "rf_test.h"
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 typedef void (*Builder)(RfContext *context, RfLayeredNet *net);
 

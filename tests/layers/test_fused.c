@@ -1,7 +1,7 @@
 /* Two dense layers with the vector kernel: against rf_layers_gradient (which uses matrix products) with
  * weights computed here, over widths, inputs and sample counts that leave remainders everywhere; float
  * against double; threads; fixed layers. */
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 #include "rf_test.h"
 
 typedef struct Problem {

@@ -1,7 +1,7 @@
 /* The gradient of the loss: against rf_layers_gradient with weights computed here, float against double,
  * threads, shift. */
 #include "rf_test.h"
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 static void make(RfContext *c, RfLayeredNet *net, RfRandom *random, rf_index d, rf_index m) {
   assert_ok(c, rf_layers_new(c, net, 0.2));

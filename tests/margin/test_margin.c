@@ -14,7 +14,7 @@ static void gaussian(RfRandom *random, double *out, rf_index n) {
 static void golden(void **state) {
   (void)state;
   char path[4096];
-  snprintf(path, sizeof path, "%s/golden/convex/svm_hardmargin.json", rf_test_shared());
+  snprintf(path, sizeof path, "%s/convex/svm_hardmargin.json", rf_test_golden());
   json_error_t error;
   json_t *root = json_load_file(path, 0, &error), *rows = json_object_get(root, "X");
   assert_non_null(root);

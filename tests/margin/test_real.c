@@ -20,14 +20,17 @@ static const Real cases[] = {
      RF_OK},
 };
 
-static void load(RfDataset *data, const Real *real) {
+/* False when the files are not there. */
+static bool load(RfDataset *data, const Real *real) {
   RfContext context;
   RfDataSource source;
-  char path[4096], labels[4096];
+  char path[4400], labels[4400];
+  const char *folder = real->labels ? rf_test_mnist() : rf_test_data();
+  if (!folder) return false;
   rf_context_init(&context);
   rf_data_source_init(&source);
-  snprintf(path, sizeof path, "%s/data/%s", rf_test_shared(), real->file);
-  snprintf(labels, sizeof labels, "%s/data/%s", rf_test_shared(), real->labels ? real->labels : "");
+  snprintf(path, sizeof path, "%s/%s", folder, real->file);
+  snprintf(labels, sizeof labels, "%s/%s", folder, real->labels ? real->labels : "");
   source.path = path;
   source.labels_path = real->labels ? labels : NULL;
   source.classes = real->classes;
@@ -35,6 +38,7 @@ static void load(RfDataset *data, const Real *real) {
   source.has_bias = real->bias;
   source.bias = 1;
   assert_ok(&context, rf_data_load(&context, data, &source));
+  return true;
 }
 
 static void known_verdicts(void **state) {
@@ -43,7 +47,7 @@ static void known_verdicts(void **state) {
   rf_context_init(&context);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     RfDataset data;
-    load(&data, &cases[c]);
+    if (!load(&data, &cases[c])) continue;
     for (int intercept = 0; intercept < 2; intercept++) {
       RfLinearMargin m;
       RfStatus want = intercept ? cases[c].with_intercept : cases[c].expected;

@@ -2,7 +2,7 @@
  * -27, LLWA-03, LLWA-35, PL-17, VSS-09, VSS-14, VSS-16 (values), and the misprints that their numbers show.
  */
 #include "rf_test.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 static double phi(double z, double leak) { return z > 0 ? z : leak * z; }
 

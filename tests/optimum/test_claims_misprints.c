@@ -1,7 +1,7 @@
 /* Lemma 5 of WP (claim WP-07) with its explicit multipliers, and misprints shown by numbers: MP-WP-03,
  * MP-WP-11, MP-LLWA-01, MP-VSS-01. */
 #include "rf_test.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { MOST = 16, MOST_D = 8 };
 

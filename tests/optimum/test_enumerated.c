@@ -6,7 +6,7 @@
  * one block per pattern and sign, patterns found by sampling until their known number is complete, solved by
  * a primal barrier method with block elimination. Nothing is shared with the library's solver. */
 #include "rf_test.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { max_n = 8, max_d = 3, max_blocks = 256 };
 

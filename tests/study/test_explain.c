@@ -6,10 +6,11 @@
 
 static void explain(RfContext *context, RfExplanation *e, RfDataset *data, const char *spec, double leak,
                     RfStatus want) {
-  RfExplainSettings settings = rf_explain_settings_default();
-  settings.leak = leak;
+  RfExplainSettings settings;
+  rf_explain_settings_init(&settings);
+  settings.flow.start.leak = leak;
   assert_ok(context, rf_data_generate(context, data, spec));
-  RfStatus status = rf_explain_run(context, e, data, &settings);
+  RfStatus status = rf_study_explain(context, e, data, &settings);
   if (status != want) print_error("%s: %s\n", spec, context->error);
   assert_int_equal(status, want);
   assert_in_range(e->n_sentences, 3, RF_EXPLAIN_SENTENCES);
@@ -31,8 +32,8 @@ static void orthogonally_separable(void **state) {
   double best = 1 / (2 * (sqrt(2) / 3 + sqrt(13) / 7)); /* w+ = (1/3,1/3), w- = (-3/7,-2/7) */
   assert_non_null(e.prediction);
   assert_relative(e.prediction->margin, best, 1e-12);
-  assert_relative(e.flow.limit.margin, best, 1e-10);
-  assert_relative(1 / (2 * e.optimum.objective), best, 1e-8);
+  assert_relative(e.flow.run.result.limit.margin, best, 1e-10);
+  assert_relative(1 / (2 * e.best.global.objective), best, 1e-8);
   assert_int_equal(e.certificate.global, RF_VERDICT_OPTIMUM);
   assert_true(says(&e, "finds the best margin"));
   assert_true(says(&e, "what the theorem predicts"));
@@ -48,8 +49,8 @@ static void stops_short_of_the_best(void **state) {
   RfExplanation e;
   rf_context_init(&context);
   explain(&context, &e, &data, "DS-HINT(20,1,0.1)", 0.5, RF_OK);
-  assert_close(e.flow.limit.margin, 0.05, 1e-9);
-  assert_close(1 / (2 * e.optimum.objective), 0.1054265, 1e-6);
+  assert_close(e.flow.run.result.limit.margin, 0.05, 1e-9);
+  assert_close(1 / (2 * e.best.global.objective), 0.1054265, 1e-6);
   assert_int_equal(e.certificate.global, RF_VERDICT_NOT_OPTIMUM);
   assert_true(says(&e, "stops short"));
   rf_explanation_free(&e);
@@ -92,7 +93,7 @@ static void several_classes(void **state) {
   explain(&context, &e, &data, "DS-MC3", 0, RF_OK);
   assert_int_equal(e.n_parts, 3);
   for (rf_index k = 0; k < 3; k++) {
-    assert_close(e.parts[k].flow.limit.margin, 1 / (2 * (1 + sqrt(2))), 1e-9);
+    assert_close(e.parts[k].flow.run.result.limit.margin, 1 / (2 * (1 + sqrt(2))), 1e-9);
     assert_int_equal(e.parts[k].certificate.global, RF_VERDICT_OPTIMUM);
     assert_string_equal(e.parts[k].positive_class, data.class_names[k]);
     assert_ptr_equal(e.parts[k].data->X, data.X);
@@ -109,11 +110,11 @@ static void several_classes(void **state) {
 static void theorems_by_name(void **state) {
   (void)state;
   char name[96];
-  rf_explain_theorem(name, sizeof name, "PL-Thm1");
+  rf_study_theorem_name(name, sizeof name, "PL-Thm1");
   assert_string_equal(name, "Theorem 1 of Phuong and Lampert");
-  rf_explain_theorem(name, sizeof name, "WP-Prop5");
+  rf_study_theorem_name(name, sizeof name, "WP-Prop5");
   assert_string_equal(name, "Proposition 5 of Wang and Pilanci");
-  rf_explain_theorem(name, sizeof name, "odd");
+  rf_study_theorem_name(name, sizeof name, "odd");
   assert_string_equal(name, "odd");
 }
 

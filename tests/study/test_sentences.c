@@ -17,12 +17,12 @@ static const Case cases[] = {
     {"hinted", "gen:DS-HINT(20,1,0.1)", NULL, NULL, false, 0, 0.5, 60},
     {"orthant", "gen:orthant,n=30,d=5", NULL, NULL, false, 0, 0, 60},
     {"xor", "gen:xor", NULL, NULL, false, 0, 0, 60},
-    {"iris 1/2", RF_SHARED_DIR "/data/iris.csv", NULL, "1,2", false, 0, 0, 20},
-    {"digits 3/8", RF_SHARED_DIR "/data/digits8x8.csv", NULL, "3,8", true, 60, 0, 10},
-    {"MNIST 0/1", RF_SHARED_DIR "/data/mnist/train-images-idx3-ubyte.gz",
-     RF_SHARED_DIR "/data/mnist/train-labels-idx1-ubyte.gz", "0,1", true, 80, 0, 10},
-    {"MNIST 0/1, out of time", RF_SHARED_DIR "/data/mnist/train-images-idx3-ubyte.gz",
-     RF_SHARED_DIR "/data/mnist/train-labels-idx1-ubyte.gz", "0,1", true, 400, 0, 0.01},
+    {"iris 1/2", "iris.csv", NULL, "1,2", false, 0, 0, 20},
+    {"digits 3/8", "digits8x8.csv", NULL, "3,8", true, 60, 0, 10},
+    {"MNIST 0/1", "mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz", "0,1", true, 80, 0,
+     10},
+    {"MNIST 0/1, out of time", "mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz", "0,1",
+     true, 400, 0, 0.01},
 };
 
 /* The sentence that holds `phrase`; NULL when none does. */
@@ -145,23 +145,24 @@ static void check_verdicts(json_t *object) {
 }
 
 static json_t *explain_json(RfContext *context, const Case *c, const RfDataset *data) {
-  RfExplainSettings settings = rf_explain_settings_default();
+  RfExplainSettings settings;
+  rf_explain_settings_init(&settings);
   RfExplanation e;
   RfText text = {0};
   RfJson *json = NULL;
   json_error_t error;
-  settings.leak = c->leak, settings.flow_seconds = c->flow_seconds;
-  settings.optimum_seconds = settings.certify_seconds = 3, settings.width = data->d > 10 ? 10 : 50;
-  RfStatus status = rf_explain_run(context, &e, data, &settings);
+  settings.flow.start.leak = c->leak, settings.flow_seconds = c->flow_seconds;
+  settings.optimum_seconds = settings.certify_seconds = 3, settings.flow.start.width = data->d > 10 ? 10 : 50;
+  RfStatus status = rf_study_explain(context, &e, data, &settings);
   if (status < 0) print_error("%s: %s\\n", c->name, context->error);
   assert_true(status >= 0);
-  assert_true(e.flow_stopped == (status == RF_LIMIT));
+  assert_true(e.flow.run.out_of_time == (status == RF_LIMIT));
   assert_ok(context, rf_json_new(context, &json, "explain"));
   rf_explanation_json(json, &e, 2);
   assert_ok(context, rf_json_finish(context, &text, json));
   json_t *object = json_loads(rf_text_string(&text), 0, &error);
   assert_non_null(object);
-  assert_true((sentence(object, "--flow-time") != NULL) == e.flow_stopped);
+  assert_true((sentence(object, "--flow-time") != NULL) == e.flow.run.out_of_time);
   rf_json_free(json);
   rf_text_free(&text);
   rf_explanation_free(&e);
@@ -177,7 +178,13 @@ static void sentences_hold(void **state) {
     RfDataset data;
     rf_context_init(&context);
     rf_data_source_init(&source);
-    source.path = c->path, source.labels_path = c->labels;
+    char path[4200], labels[4200];
+    const char *folder = c->labels ? rf_test_mnist() : rf_test_data();
+    if (!folder) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, c->path);
+    snprintf(labels, sizeof labels, "%s/%s", folder, c->labels ? c->labels : "");
+    source.path = strncmp(c->path, "gen:", 4) == 0 ? c->path : path;
+    source.labels_path = c->labels ? labels : NULL;
     source.classes = c->classes, source.center = c->center, source.limit = c->limit > 0 ? c->limit : -1;
     assert_ok(&context, rf_data_load(&context, &data, &source));
     json_t *object = explain_json(&context, c, &data);

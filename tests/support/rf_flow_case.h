@@ -25,7 +25,7 @@ static inline void rf_flow_case_load(RfFlowCase *c, const char *name) {
   json_error_t error;
   rf_context_init(&context);
   memset(c, 0, sizeof *c);
-  snprintf(path, sizeof path, "%s/golden/flow/%s.json", rf_test_shared(), name);
+  snprintf(path, sizeof path, "%s/flow/%s.json", rf_test_golden(), name);
   c->root = json_load_file(path, 0, &error);
   if (!c->root) fail_msg("%s: %s", path, error.text);
   json_t *input = json_object_get(c->root, "input"), *X = json_object_get(input, "X");

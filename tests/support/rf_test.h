@@ -1,6 +1,5 @@
 /* What every test file includes: cmocka, the library, closeness checks that print what they compared, seeds
- * and RF_TEST_MULT, and the paths of reference results (absent in an installed tree: such tests say so and
- * fail). */
+ * and RF_TEST_MULT, and the paths of reference results and real data. */
 #ifndef RF_TEST_H
 #define RF_TEST_H
 
@@ -15,9 +14,15 @@
 #include <cmocka.h>
 
 #include "reluflow/reluflow.h"
-
-/* As the command line does: only our own loops are parallel. */
-__attribute__((constructor)) static void rf_test_serial_blas(void) { rf_la_serial_blas(); }
+#include "core/core.h"
+#include "la/la.h"
+#include "data/data.h"
+#include "margin/margin.h"
+#include "geometry/geometry.h"
+#include "net/net.h"
+#include "layers/layers.h"
+#include "theory/theory.h"
+#include "flow/flow.h"
 
 /* iterations * RF_TEST_MULT (environment, default 1; may be a fraction), at least 1. */
 static inline rf_index rf_test_iterations(rf_index iterations) {
@@ -54,16 +59,31 @@ static inline void rf_test_close_at(double got, double want, double tolerance, c
   do {                                                                                                       \
     RfStatus status_ = (call);                                                                               \
     if (status_ != RF_OK) {                                                                                  \
-      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_text(status_),                \
+      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_name(status_),                \
                   (context)->error);                                                                         \
       _fail(__FILE__, __LINE__);                                                                             \
     }                                                                                                        \
   } while (0)
 
-/* Root of the reference results, ../shared from the source tree unless RF_SHARED says otherwise. */
-static inline const char *rf_test_shared(void) {
-  const char *path = getenv("RF_SHARED");
-  return path ? path : RF_SHARED_DIR;
+/* Reference results and small real data; both are part of the project. */
+static inline const char *rf_test_golden(void) { return RF_SOURCE_DIR "/tests/golden"; }
+static inline const char *rf_test_data(void) { return RF_SOURCE_DIR "/data"; }
+
+/* The folder that holds mnist/: RELUFLOW_DATA, or data/ of the project. NULL, after saying so, when neither
+ * does: the case is to be skipped. */
+static inline const char *rf_test_mnist(void) {
+  static char path[4096];
+  const char *folders[] = {getenv("RELUFLOW_DATA"), rf_test_data()};
+  for (int k = 0; k < 2; k++) {
+    snprintf(path, sizeof path, "%s/mnist/train-images-idx3-ubyte.gz", folders[k] ? folders[k] : "");
+    FILE *file = folders[k] ? fopen(path, "rb") : NULL;
+    if (file) {
+      fclose(file);
+      return folders[k];
+    }
+  }
+  print_message("skipped: no MNIST (mnist/train-images-idx3-ubyte.gz under RELUFLOW_DATA)\n");
+  return NULL;
 }
 
 #endif

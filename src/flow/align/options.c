@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum {
   SEARCH_RIDGES = 512, /* more ridges than this at one point: ascent only, not every continuation */

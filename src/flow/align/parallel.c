@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Planes {
   rf_index count;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* The unit field and phi, alpha, K at the start of a segment; on_ray: w is parallel to the field. */
 static RfAlignSegment segment_here(RfAlignPath *path, bool *on_ray) {

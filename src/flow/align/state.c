@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 enum { GRAM_LIMIT = 2048 };
 

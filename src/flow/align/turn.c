@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* Appends row i to the frame: x_i = sum_j corner[rank][j] frame[j]. False when it depends on the others. */
 static bool extend_frame(RfAlignPath *path, rf_index i) {

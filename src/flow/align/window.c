@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 /* sizes below which a window holds everything; aims for the crossings and the samples in one */
 enum { WINDOW_ALL = 48, WINDOW_EVENTS = 40, WINDOW_SAMPLES = 100, RESYNC_EVENTS = 100 };

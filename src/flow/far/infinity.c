@@ -6,6 +6,7 @@
  * multipliers (exact alignment with weights lambda_i y_i, in which the network's own rate is 1); one that
  * would is carried to where it matters, and integration goes on. */
 #include "flow/flow_internal.h"
+#include "core/core.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -149,8 +150,8 @@ static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, cha
   if (status || stop) return status;
   *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
   if (!done)
-    snprintf(why, RF_WHY_SIZE, "%s",
-             polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
+    rf_format(why, RF_WHY_SIZE, "%s",
+              polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
   return RF_OK;
 }
 

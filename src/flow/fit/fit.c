@@ -1,6 +1,7 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
 #include "flow/flow_internal.h"
-#include "reluflow/margin.h"
+#include "core/core.h"
+#include "margin/margin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,7 +166,7 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
     *outcome = RF_FLOW_INTERRUPTED, text = "stopped by the caller";
   else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps)
     *outcome = RF_FLOW_UNDECIDED, text = "step limit";
-  if (text) snprintf(why, RF_WHY_SIZE, "%s", text);
+  if (text) rf_format(why, RF_WHY_SIZE, "%s", text);
   return text != NULL;
 }
 
@@ -177,7 +178,7 @@ RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome,
   if (status != RF_ERR_NUMERIC && status != RF_INTERRUPTED) return status;
   bool stopped = status == RF_INTERRUPTED;
   *outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
-  snprintf(why, RF_WHY_SIZE, "%.150s", stopped ? "stopped by the caller" : run->context->error);
+  rf_format(why, RF_WHY_SIZE, "%.150s", stopped ? "stopped by the caller" : run->context->error);
   return RF_OK;
 }
 
@@ -224,7 +225,7 @@ static bool beyond_linear(const RfRun *run, char *why) {
   RfStatus status = rf_margin_linear(run->context, &linear, problem->X, problem->y, problem->n, problem->d);
   if (status >= 0) rf_linear_margin_free(&linear);
   if (status != RF_NOT_SEPARABLE) return false;
-  snprintf(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
+  rf_format(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
   return true;
 }
 
@@ -237,7 +238,7 @@ static bool hopeless(const RfRun *run, char *why) {
   rf_index n = system->n, d = system->d;
   for (rf_index i = 0; i < n; i++) {
     if (system->x_norm[i] == 0) {
-      snprintf(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
+      rf_format(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
       return true;
     }
     for (rf_index j = 0; j < i; j++) {
@@ -245,9 +246,9 @@ static bool hopeless(const RfRun *run, char *why) {
       rf_index k = 1;
       while (k < d && X[i * d + k] == X[j * d + k]) k++;
       if (k < d) continue;
-      snprintf(why, RF_WHY_SIZE,
-               "samples %lld and %lld are equal with different labels: no network separates them",
-               (long long)j, (long long)i);
+      rf_format(why, RF_WHY_SIZE,
+                "samples %lld and %lld are equal with different labels: no network separates them",
+                (long long)j, (long long)i);
       return true;
     }
   }
@@ -278,7 +279,7 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     }
     if (nothing_moves(run)) {
       *outcome = RF_FLOW_NOT_SEPARATED;
-      snprintf(why, RF_WHY_SIZE, "every neuron is dead or zero");
+      rf_format(why, RF_WHY_SIZE, "every neuron is dead or zero");
       return RF_OK;
     }
     status = rf_run_checkpoint(run);
@@ -289,7 +290,7 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     status = look_for_rest(run, &over);
     if (!status && over) {
       *outcome = RF_FLOW_NOT_SEPARATED;
-      snprintf(why, RF_WHY_SIZE, "the loss has stopped falling with samples on the wrong side");
+      rf_format(why, RF_WHY_SIZE, "the loss has stopped falling with samples on the wrong side");
       return RF_OK;
     }
   }

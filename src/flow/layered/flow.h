@@ -3,7 +3,7 @@
 #define RF_FLOW_LAYERED_FLOW_H
 
 #include "flow/layered/sides.h"
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 
 /* The sides of the units of a flow; NULL when the network is too large to be followed by sides. */
 RfSided *rf_layered_sides(const RfLayeredFlow *flow);

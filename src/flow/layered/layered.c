@@ -6,7 +6,7 @@
  *   frozen   dphi/dkappa = v/mu - phi, v as late at phi, mu = <v,phi>/|phi|^2: |phi| stays, only the
  * direction moves Method: Dormand and Prince 5(4), first-same-as-last, proportional-integral step control
  * (Hairer, Norsett, Wanner II.4). */
-#include "reluflow/flow.h"
+#include "flow/flow.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "flow/flow_internal.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/sides.h"
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
 

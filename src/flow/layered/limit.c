@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "flow/flow_internal.h"
+#include "core/core.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/polish.h"
 #include "reluflow/certify.h"
-#include "reluflow/flow.h"
-#include "reluflow/la.h"
+#include "flow/flow.h"
+#include "la/la.h"
 
 enum { WHY_SIZE = 160 };
 
@@ -66,7 +67,7 @@ static const char *reason(RfStatus status) {
 
 static void end_with(RfLayeredLimit *limit, RfFlowOutcome outcome, const char *why) {
   limit->outcome = outcome;
-  snprintf(limit->why, WHY_SIZE, "%s", why);
+  rf_format(limit->why, WHY_SIZE, "%s", why);
 }
 
 /* As far as `until`, or to smoothed margin `aim`. */
@@ -185,7 +186,8 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
     limit->direction_error = 2;
   if (limit->direction_error > 1e-2) {
     limit->outcome = RF_FLOW_UNDECIDED;
-    snprintf(limit->why, WHY_SIZE, "two runs at different tolerances end %.2g apart", limit->direction_error);
+    rf_format(limit->why, WHY_SIZE, "two runs at different tolerances end %.2g apart",
+              limit->direction_error);
   }
   rf_layered_limit_free(&other);
   rf_layered_flow_free(&flow);
@@ -240,7 +242,7 @@ static RfStatus check(RfContext *context, const RfLayeredNet *start, const RfFlo
   return RF_OK;
 }
 
-RfStatus rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
                              const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
                              const RfFlowSettings *settings) {
   RfLayeredFlow flow = {0};

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 typedef struct Polish {
   RfContext *context;

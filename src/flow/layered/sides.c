@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reluflow/la.h"
+#include "la/la.h"
 
 struct RfSided {
   RfContext *context;

@@ -3,7 +3,7 @@
 #ifndef RF_FLOW_LAYERED_SIDES_H
 #define RF_FLOW_LAYERED_SIDES_H
 
-#include "reluflow/layers.h"
+#include "layers/layers.h"
 
 typedef struct RfSided RfSided;
 
