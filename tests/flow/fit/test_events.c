@@ -1,7 +1,7 @@
 /* Events: sides are state. Along random runs every slide has legal slopes (recomputed here from margins and
  * weights), every side agrees with the sign of w.x, nothing happens twice at one moment; a sign change of a
  * inside a slide is a branching point and not a row of releases. */
-#include "../golden.h"
+#include "golden.h"
 
 typedef struct Watcher {
   const RfFlowProblem *problem;
@@ -50,7 +50,7 @@ static void no_event_twice(const RfFlowResult *result, rf_index number) {
       const RfFlowEvent *a = &result->events[e], *b = &result->events[f];
       if (isinf(a->log_t) || a->neuron != b->neuron || a->sample != b->sample || a->kind != b->kind) continue;
       fail_msg("problem %d: neuron %d %s sample %d twice at log t = %.17g", (int)number, (int)a->neuron,
-               rf_event_name(a->kind), (int)a->sample, a->log_t);
+               rf_flow_event_name(a->kind), (int)a->sample, a->log_t);
     }
 }
 
