@@ -50,7 +50,7 @@ static void no_event_twice(const RfFlowResult *result, rf_index number) {
       const RfFlowEvent *a = &result->events[e], *b = &result->events[f];
       if (isinf(a->log_t) || a->neuron != b->neuron || a->sample != b->sample || a->kind != b->kind) continue;
       fail_msg("problem %d: neuron %d %s sample %d twice at log t = %.17g", (int)number, (int)a->neuron,
-               rf_flow_event_name(a->kind), (int)a->sample, a->log_t);
+               rf_event_kind_name(a->kind), (int)a->sample, a->log_t);
     }
 }
 
