@@ -333,8 +333,7 @@ RF_API void rf_json_layered_net(RfJson *json, const RfLayeredNet *net);
 RF_API void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *certificate);
 RF_API void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *certificate, int width);
 
-/* ---- flow, shared by several commands -------------------------------------------------------------------
- */
+/* ---- flow, shared by several commands ------------------------------------------------------ */
 
 /* A finished run and what is known about it. Everything is borrowed. */
 typedef struct RfFlowReport {

@@ -119,8 +119,7 @@ RfStatus rf_events_find(RfRun *run, double h) {
   return RF_OK;
 }
 
-/* ---- where in the step
- * --------------------------------------------------------------------------------------------------- */
+/* ---- where in the step --------------------------------------------------------------------- */
 
 /* A scalar along the step that is >= 0 while nothing happens. */
 typedef struct Watch {
