@@ -130,7 +130,7 @@ const CliCommand *const *cli_commands(int *count);
 RfStatus cli_load(CliRun *run, RfDataset *dataset);
 /* The same for another source. */
 RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted);
-/* A network by its path, as rf_net_load_stated and rf_layers_load. */
+/* A network by its path, as rf_net_load and rf_layers_load. */
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
 /* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first

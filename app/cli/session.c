@@ -114,7 +114,7 @@ static bool is_memory_model(const CliRun *run, const char *path) {
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map) {
   *leak_stated = true;
   return is_memory_model(run, path) ? rf_net_copy(&run->context, net, run->memory->net)
-                                    : rf_net_load_stated(&run->context, net, leak_stated, path, map);
+                                    : rf_net_load(&run->context, net, leak_stated, path, map);
 }
 
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path) {
@@ -162,7 +162,7 @@ RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, dou
 RfContext cli_drawing_context(const CliRun *run) {
   RfContext context = run->context;
   context.cancel = NULL;
-  context.deadline = rf_clock_seconds() + RF_PICTURE_SECONDS;
+  rf_context_limit(&context, RF_PICTURE_SECONDS);
   return context;
 }
 

@@ -8,7 +8,7 @@ static const struct {
   const CliCommand *command;
   const char *arguments; /* names of the parameters that its arguments are */
 } sweepable[] = {
-    {&cli_flow, "data"},  {&cli_maxmargin, "data"}, {&cli_certify, "data model"},  {&cli_inspect, "data"},
+    {&cli_flow, "data"},  {&cli_maxmargin, "data"}, {&cli_certify, "data model"}, {&cli_inspect, "data"},
     {&cli_train, "data"}, {&cli_explain, "data"},   {&cli_verify, "claim"},
 };
 
@@ -67,7 +67,7 @@ static void run_cell(const void *user, SweepAnswer *answer, int count, char **wo
   RfStatus status = cli_open(&run, user, count, words);
   if (!status) status = answer_from(&run, answer);
   if (status < 0) {
-    const char *error = run.context.error[0] ? run.context.error : rf_status_text(status);
+    const char *error = run.context.error[0] ? run.context.error : rf_status_name(status);
     answer->failed = true;
     answer->exit_status = run.stopped_reading ? CLI_INTERRUPTED : cli_exit_status(status);
     rf_format(answer->error, sizeof answer->error, "%s", error);

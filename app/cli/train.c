@@ -61,7 +61,7 @@ static const CliOption options[] = {
 
 static RfStatus settings_from_flags(CliRun *run, RfTrainSettings *s) {
   const TrainFlags *flags = run->settings;
-  *s = rf_train_settings_default();
+  rf_train_settings_init(s);
   s->optimizer = (RfOptimizer)flags->optimizer;
   s->rate = flags->rate, s->batch = flags->batch, s->mean = flags->norm == 1, s->seed = run->common.seed;
   s->precision = flags->precision ? RF_FLOAT : RF_DOUBLE;

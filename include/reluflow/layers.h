@@ -5,7 +5,11 @@
  * where L_l is linear in its input and in its own parameters u^(l): dense, diagonal, convolutional, or an
  * arbitrary sharing pattern (Vardi, Shamir, Srebro: every matrix entry is zero or one coordinate of u^(l)).
  * Without residual connections f is homogeneous of degree D in theta = (u^(1), ..., u^(D)). phi'(0) = leak.
- */
+ *
+ * Ownership: a network owns its layers and theta (rf_layers_free); rf_layers_weights points into theta.
+ *
+ * Threads: calls with different contexts may run at the same time; a network may be read by several. Results
+ * do not depend on context->threads. */
 #ifndef RELUFLOW_LAYERS_H
 #define RELUFLOW_LAYERS_H
 

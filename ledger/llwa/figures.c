@@ -239,7 +239,8 @@ static double zero_bend(const double *values) {
 }
 
 static RfStatus trained(RfClaimRun *run, RfNet *out, double *min_q, const RfLlwaSet *set, rf_index steps) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = set->X, .y = set->y, .n = set->n};
   RfNet start = {0};
   RfLayeredNet net = {0};

@@ -174,7 +174,7 @@ static RfStatus grows_into_cone(RfClaimRun *run, bool *grows, const RfLlwaSet *s
   for (int j = 0; j < 2; j++) direction[j] = w[j] / (size * sqrt(2));
   direction[2] = 1 / sqrt(2);
   RfAlignField field = {.X = set->X, .c = c, .n = set->n, .d = 2, .leak = set->leak};
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, direction, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, direction, 0, NULL, INFINITY);
   *grows = !status && neuron.G > 0 && separation(neuron.velocity, set) >= delta / 2;
   rf_align_neuron_free(&neuron);
   return status;
@@ -253,7 +253,7 @@ static RfStatus alignment_end(RfClaimRun *run, double *t, const RfLlwaSet *set, 
   RfStatus status = rf_flow_start_from_net(run->context, &from, start);
   RfFlowProblem problem = {
       .X = set->X, .y = set->y, .n = set->n, .d = set->d, .leak = set->leak, .start = &from};
-  if (!status) status = rf_align(run->context, &alignment, &problem);
+  if (!status) status = rf_flow_align(run->context, &alignment, &problem);
   *t = status ? NAN : alignment.t1 * (double)set->n;
   rf_alignment_free(&alignment);
   rf_flow_start_free(&from);

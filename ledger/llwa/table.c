@@ -34,7 +34,8 @@ static RfStatus load(RfContext *context, RfDataset *data, rf_index n, uint64_t s
  * = 50. */
 static RfStatus train_net(RfClaimRun *run, RfTrainResult *result, Entry *entry, const RfDataset *data,
                           const RfDataset *test, uint64_t seed) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {
       .X = data->X, .y = data->y, .n = data->n, .test_X = test->X, .test_y = test->y, .test_n = test->n};
   RfNet start;

@@ -178,7 +178,7 @@ static RfStatus judge_avoided(RfClaimRun *run, const Aligned *at, double *closes
   for (rf_index k = 0; k < m; k++) neurons[k] = k;
   RfFlowProblem problem = at->setting.problem;
   problem.start = &at->setting.start;
-  RfStatus status = rf_align_sample(run->context, path, &problem, neurons, m, when, times);
+  RfStatus status = rf_flow_align_sample(run->context, path, &problem, neurons, m, when, times);
   for (rf_index p = 0; p < m * times && !status; p++) {
     const double *v = path + p * (d + 1);
     double cosine = rf_claim_cosine(v, sums[v[d] < 0], d), bound = sqrt(1 - at->zeta);
@@ -357,9 +357,9 @@ static RfStatus judge_norms(RfClaimRun *run, const Aligned *at) {
       replay(at, k, sides, NULL, NULL);
       int cone = rf_claim_cone_of(sides, data);
       if (cone != 1 && cone != -1) continue;
-      RfStatus status =
-          rf_align_neuron(run->context, &neuron, &field, at->setting.start.directions + k * (data->d + 1),
-                          at->setting.start.log_norms[k], NULL, last);
+      RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field,
+                                             at->setting.start.directions + k * (data->d + 1),
+                                             at->setting.start.log_norms[k], NULL, last);
       if (status) return status;
       int s = cone < 0;
       if (pass == 0) shift[s] = fmax(shift[s], neuron.log_norm);

@@ -134,7 +134,8 @@ static RfStatus train(RfClaimRun *run, Series *s, Weights *at, const Set *set, r
   RfNet start;
   RfLayeredNet net = {0};
   const rf_index used = set->used;
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData data = {.X = set->X, .y = set->data.y, .n = set->n};
   settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true, settings.precision = RF_FLOAT;
   settings.max_steps = every, settings.record_every = updates;

@@ -126,7 +126,7 @@ static RfStatus engine_follows(RfClaimRun *run) {
   RfAlignField field = {.X = x, .c = c, .n = 1, .d = 2};
   RfAlignNeuron neuron;
   for (int k = 0; k < 2; k++) {
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
     if (status) return status;
     rf_claim_close(run, k ? "from the active side: S+" : "the engine: regular, dead", neuron.destiny,
                    k ? RF_DESTINY_S_PLUS : RF_DESTINY_DEAD, 0);
@@ -238,7 +238,7 @@ static RfStatus arrive_from_plane(RfClaimRun *run, RfDestiny *destiny, const RfD
   rf_la_axpy(start, 1e-9 * v[d], push, d);
   start[d] = (v[d] > 0 ? 1 : -1) * rf_la_norm(start, d);
   rf_la_scale(start, 1 / rf_la_norm(start, d + 1), d + 1);
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
   if (status) return status;
   *destiny = neuron.destiny;
   rf_align_neuron_free(&neuron);

@@ -46,7 +46,8 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found) {
   if (status) return status;
   rf_layers_init_uniform(&net, &random, 1);
   for (rf_index l = 6; l < 8; l++) rf_la_scale(rf_layers_weights(&net, l), 0.05, net.layers[l].parameters);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = t->data.X, .y = t->data.y, .n = t->data.n};
   settings.optimizer = RF_TRAIN_ADAM, settings.rate = 1e-3, settings.batch = batch, settings.mean = true;
   settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = epochs;

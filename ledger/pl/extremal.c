@@ -192,7 +192,7 @@ static RfStatus groups_of_start(RfClaimRun *run, int *groups, const RfDataset *d
   }
   RfFlowProblem problem = {
       .X = data->X, .y = data->y, .n = data->n, .d = d, .start = &start, .in_limit = true};
-  status = rf_align(run->context, &alignment, &problem);
+  status = rf_flow_align(run->context, &alignment, &problem);
   *groups = 0;
   for (rf_index k = 0; k < m && !status; k++) {
     RfDestiny destiny = alignment.neurons[k].destiny;

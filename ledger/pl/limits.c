@@ -322,7 +322,7 @@ static RfStatus judge_one_group(RfClaimRun *run, const Story *story) {
   rf_flow_result_free(&result);
   rf_flow_start_free(&start);
   return status > 0 ? rf_fail(run->context, RF_ERR_NUMERIC, "the flow of one group ends as %s",
-                              rf_status_text(status))
+                              rf_status_name(status))
                     : status;
 }
 

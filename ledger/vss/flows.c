@@ -329,7 +329,7 @@ static RfStatus near_v4(RfClaimRun *run, RfRandom *random) {
   RfCertificate c;
   RfStatus status = rf_claim_limit(run, &flow, &start, X, one, 3, RF_LOSS_EXP);
   if (status) return status;
-  status = rf_certify(run->context, &c, &flow.limit.net, X, one, 3, NULL);
+  status = rf_certify_net(run->context, &c, &flow.limit.net, X, one, 3, NULL);
   if (!status) {
     rf_claim_true(run, "DS-V4: a local optimum", c.local == RF_VERDICT_OPTIMUM);
     /* C.6: x1/|x1|^2 alone serves x1, and one neuron serves x2 and x3 */

@@ -29,6 +29,8 @@
 
 /* Cancel flag set, or deadline passed. Cheap enough for once per outer iteration. */
 bool rf_context_stop(const RfContext *context);
+/* Monotonic seconds, the clock of context->deadline. */
+double rf_clock_seconds(void);
 /* Records one line and returns the status given: `return rf_fail(context, RF_ERR_USAGE, "...", ...)`. */
 RfStatus rf_fail(RfContext *context, RfStatus status, const char *format, ...) RF_PRINTF(3, 4);
 void rf_message(const RfContext *context, RfLevel level, const char *format, ...) RF_PRINTF(3, 4);

@@ -3,6 +3,7 @@
 #ifndef RF_OPTIMUM_INTERNAL_H
 #define RF_OPTIMUM_INTERNAL_H
 
+#include "la/la.h"
 #include "reluflow/optimum.h"
 
 /* ---- the reduced problem ------------------------------------------------------------------------------ */
@@ -53,6 +54,9 @@ typedef struct RfBox {
   double *qr;  /* work of the subspace step */
   double *step;
   rf_index *free_at;
+  rf_index capacity;          /* rows that coef, low and high have room for */
+  RfLeastSquaresWork *active; /* of the finite method, made when first needed, with the next two */
+  double *zero, *old;
 } RfBox;
 
 RfStatus rf_box_new(RfContext *context, RfBox *box, rf_index n, rf_index r);

@@ -27,7 +27,7 @@ static void check_events(const Golden *golden, const RfFlowResult *result, const
     for (rf_index e = 0; e < result->n_events && !found; e++) {
       const RfFlowEvent *event = &result->events[e];
       found = !used[e] && event->neuron == neuron && event->sample == sample &&
-              strcmp(rf_event_name(event->kind), kind) == 0 && fabs(exp(event->log_t) / t - 1) < 1e-7;
+              strcmp(rf_event_kind_name(event->kind), kind) == 0 && fabs(exp(event->log_t) / t - 1) < 1e-7;
       if (found) used[e] = 1, seen++;
     }
     if (!found)
@@ -105,7 +105,7 @@ static void golden_cases(void **state) {
     golden_load(&context, &golden, golden_names[c]);
     rf_flow_settings_init(&settings);
     RfStatus status = rf_flow_run(&context, &result, &golden.problem, &settings);
-    if (status) print_error("%s: %s\n", golden_names[c], rf_status_text(status));
+    if (status) print_error("%s: %s\n", golden_names[c], rf_status_name(status));
     check_limit(&golden, &result, golden_names[c]);
     check_groups(&golden, &result, golden_names[c]);
     check_events(&golden, &result, golden_names[c]);

@@ -112,7 +112,7 @@ static void interrupted(void **state) {
   RfInspectionSettings settings = {.leak = 0};
   rf_context_init(&context);
   assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=40,d=5,seed=1"));
-  context.deadline = rf_clock_seconds() - 1;
+  rf_context_limit(&context, -1);
   assert_int_equal(rf_study_inspect(&context, &inspection, &data, &settings), RF_INTERRUPTED);
   assert_true(inspection.interrupted);
   RfText page = {0};

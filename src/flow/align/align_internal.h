@@ -140,7 +140,7 @@ RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron
 /* ---- align_path.c -----------------------------------------------------------------------------------------
  */
 
-/* As rf_align_neuron. */
+/* As rf_flow_align_neuron. */
 RfStatus rf_align_path_follow(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
                               const double *direction, double log_norm, const int8_t *sector, double t_end);
 

@@ -366,7 +366,7 @@ static RfStatus leave_origin(RfRun *run, RfAlignNeuron *path, const double *ahea
   if (!v) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at w = 0");
   for (rf_index j = 0; j < d; j++) v[j] = sqrt(0.5) * ahead[j];
   v[d] = sign_a * sqrt(0.5);
-  RfStatus status = rf_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
   rf_free(v);
   return status;
 }

@@ -12,7 +12,7 @@ static void golden_case(const char *name, const rf_index *excluded, rf_index n_e
   rf_flow_case_load(&c, name);
   json_t *want = json_object_get(c.root, "alignment_eps0");
   RfAlignment got;
-  assert_ok(&context, rf_align(&context, &got, &c.problem));
+  assert_ok(&context, rf_flow_align(&context, &got, &c.problem));
   assert_false(got.branched);
   double worst = 0;
   for (rf_index k = 0; k < c.start.m; k++) {
@@ -78,7 +78,7 @@ static void golden_ridge(void **state) {
   rf_flow_case_load(&c, "ridge_branch_d2");
   json_t *want = json_object_get(c.root, "expected");
   RfAlignment got;
-  assert_ok(&context, rf_align(&context, &got, &c.problem));
+  assert_ok(&context, rf_flow_align(&context, &got, &c.problem));
   assert_true(got.branched);
   const RfAlignNeuron *first = got.neurons;
   assert_int_equal(first->n_options, 2);
@@ -90,8 +90,8 @@ static void golden_ridge(void **state) {
   for (int o = 0; o < 2; o++) {
     json_t *side = json_object_get(want, sides[o]);
     RfAlignNeuron leaf;
-    assert_ok(&context, rf_align_neuron(&context, &leaf, &field, first->branch_direction,
-                                        first->branch_log_norm, first->options + 2 * o, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &leaf, &field, first->branch_direction,
+                                             first->branch_log_norm, first->options + 2 * o, INFINITY));
     assert_false(leaf.branched);
     for (int i = 0; i < 2; i++) {
       assert_int_equal(leaf.sector[i],

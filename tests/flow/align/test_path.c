@@ -54,12 +54,12 @@ static void invariants(void **state) {
     draw(&random, &k, MAX_N, MAX_D, number % 3 != 0);
     rf_index d = k.field.d;
     RfAlignNeuron end;
-    assert_ok(&context, rf_align_neuron(&context, &end, &k.field, k.v, 0.7, NULL, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &end, &k.field, k.v, 0.7, NULL, INFINITY));
     double conserved = k.balanced ? 0 : k.v[d] * k.v[d] - rf_la_dot(k.v, k.v, d), last = -INFINITY;
     for (int j = 0; j <= 20; j++) {
       double t = (1.3 * end.t_last + 0.5) * j / 20, size;
       RfAlignNeuron at;
-      assert_ok(&context, rf_align_neuron(&context, &at, &k.field, k.v, 0.7, NULL, t));
+      assert_ok(&context, rf_flow_align_neuron(&context, &at, &k.field, k.v, 0.7, NULL, t));
       assert_close(at.t_state, t, 1e-12 * (1 + t));
       double *v = at.direction, balance = v[d] * v[d] - rf_la_dot(v, v, d);
       double want = conserved * exp(2 * 0.7 - 2 * at.log_norm);
@@ -91,11 +91,11 @@ static void restarts(void **state) {
     Case k;
     draw(&random, &k, MAX_N, MAX_D, true);
     RfAlignNeuron whole, first, second;
-    assert_ok(&context, rf_align_neuron(&context, &whole, &k.field, k.v, 0, NULL, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &whole, &k.field, k.v, 0, NULL, INFINITY));
     double t = rf_random_uniform(&random) * (whole.t_last + 0.1);
-    assert_ok(&context, rf_align_neuron(&context, &first, &k.field, k.v, 0, NULL, t));
-    assert_ok(&context, rf_align_neuron(&context, &second, &k.field, first.direction, first.log_norm,
-                                        first.sector, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &first, &k.field, k.v, 0, NULL, t));
+    assert_ok(&context, rf_flow_align_neuron(&context, &second, &k.field, first.direction, first.log_norm,
+                                             first.sector, INFINITY));
     bool same = first.n_crossings + second.n_crossings == whole.n_crossings &&
                 second.destiny == whole.destiny &&
                 memcmp(second.sector, whole.sector, (size_t)k.field.n) == 0 &&
@@ -141,7 +141,7 @@ static void small_steps(void **state) {
       a += h * rise;
     }
     RfAlignNeuron got;
-    assert_ok(&context, rf_align_neuron(&context, &got, &k.field, k.v, 0, NULL, t_end));
+    assert_ok(&context, rf_flow_align_neuron(&context, &got, &k.field, k.v, 0, NULL, t_end));
     double norm = hypot(rf_la_norm(w, d), a), difference = fabs(a / norm - got.direction[d]);
     for (rf_index j = 0; j < d; j++) difference = fmax(difference, fabs(w[j] / norm - got.direction[j]));
     bool same = difference < 2e-2 && fabs(log(norm) - got.log_norm) < 2e-2 * (1 + fabs(got.log_norm));
@@ -172,8 +172,8 @@ static void symmetries(void **state) {
     }
     turned.v[0] = -turned.v[0];
     RfAlignNeuron one, two;
-    assert_ok(&context, rf_align_neuron(&context, &one, &k.field, k.v, 0, NULL, INFINITY));
-    assert_ok(&context, rf_align_neuron(&context, &two, &turned.field, turned.v, 0, NULL, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &one, &k.field, k.v, 0, NULL, INFINITY));
+    assert_ok(&context, rf_flow_align_neuron(&context, &two, &turned.field, turned.v, 0, NULL, INFINITY));
     assert_int_equal(one.n_crossings, two.n_crossings);
     assert_int_equal(one.destiny, two.destiny);
     assert_close(two.t_last, one.t_last / 2, 1e-9 * (1 + one.t_last));
@@ -200,9 +200,9 @@ static void threads_and_sizes(void **state) {
     assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
     RfFlowProblem problem = {.X = X, .y = y, .n = n, .d = d, .leak = 0.2, .start = &start};
     RfAlignment one, three;
-    assert_ok(&context, rf_align(&context, &one, &problem));
+    assert_ok(&context, rf_flow_align(&context, &one, &problem));
     context.threads = 3;
-    assert_ok(&context, rf_align(&context, &three, &problem));
+    assert_ok(&context, rf_flow_align(&context, &three, &problem));
     assert_int_equal(one.m, widths[w]);
     for (rf_index k = 0; k < one.m; k++) {
       assert_int_equal(one.neurons[k].n_crossings, three.neurons[k].n_crossings);
@@ -223,7 +223,7 @@ static RfAlignNeuron follow(const double *X, const double *c, rf_index n, rf_ind
   rf_context_init(&context);
   RfAlignField field = {.X = X, .c = c, .n = n, .d = d, .leak = leak};
   RfAlignNeuron out;
-  assert_ok(&context, rf_align_neuron(&context, &out, &field, v, 0, NULL, INFINITY));
+  assert_ok(&context, rf_flow_align_neuron(&context, &out, &field, v, 0, NULL, INFINITY));
   return out;
 }
 

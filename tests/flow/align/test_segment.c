@@ -291,7 +291,7 @@ static int compare(RfRandom *random, rf_index number, double *worst) {
   for (rf_index j = 0; j <= d; j++) v[j] /= sqrt(norm);
   RfAlignField field = {.X = X, .c = c, .n = n, .d = d, .leak = leak};
   RfAlignNeuron got;
-  assert_ok(&context, rf_align_neuron(&context, &got, &field, v, 0, NULL, INFINITY));
+  assert_ok(&context, rf_flow_align_neuron(&context, &got, &field, v, 0, NULL, INFINITY));
   Walk walk;
   walk_init(&walk, X, c, v, leak, n, d, balanced);
   while (segment(&walk)) continue;

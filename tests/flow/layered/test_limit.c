@@ -59,7 +59,7 @@ static void deep_linear(void **state) {
     RfLayeredNet start = dense(widths, depth, 1, &random, 0.3);
     RfLoss loss = depth == 3 ? RF_LOSS_EXP : RF_LOSS_LOGISTIC;
     RfStatus status =
-        rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n, loss, false, &settings);
+        rf_flow_run_layered(&context, &limit, &start, data.X, data.y, data.n, loss, false, &settings);
     if (status) print_error("depth %d: %s\n", depth, limit.why);
     assert_int_equal(status, RF_OK);
     double best = linear.margin / pow(depth, 0.5 * depth), beta[3];
@@ -99,7 +99,7 @@ static void two_dense_layers(void **state) {
   assert_ok(&context, rf_flow_start_from_net(&context, &from, &net));
   RfFlowProblem problem = {.X = data.X, .y = data.y, .n = data.n, .d = data.d, .start = &from};
   assert_ok(&context, rf_flow_run(&context, &result, &problem, &settings));
-  assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n, RF_LOSS_LOGISTIC,
+  assert_ok(&context, rf_flow_run_layered(&context, &limit, &start, data.X, data.y, data.n, RF_LOSS_LOGISTIC,
                                           false, &settings));
   assert_close(limit.margin, result.limit.margin, 1e-10);
   for (int j = 0; j < 10; j++) assert_close(limit.net.theta[j], result.limit.net.W[j], 1e-3);
@@ -126,7 +126,7 @@ static void deep_relu(void **state) {
     RfRandom random;
     rf_random_init(&random, 100 + (uint64_t)draw, 0);
     RfLayeredNet start = dense(widths, 3, draw % 2 ? 0 : 0.1, &random, 0.4);
-    RfStatus status = rf_layered_flow_run(&context, &limit, &start, data.X, data.y, data.n, RF_LOSS_LOGISTIC,
+    RfStatus status = rf_flow_run_layered(&context, &limit, &start, data.X, data.y, data.n, RF_LOSS_LOGISTIC,
                                           false, &settings);
     assert_true(status == RF_OK || status == RF_NOT_SEPARABLE || status == RF_UNDECIDED);
     assert_true(limit.drift < 1e-7);
@@ -164,13 +164,13 @@ static void a_slow_coordinate(void **state) {
   assert_ok(&context, rf_layers_add_diagonal(&context, &start, 2));
   assert_ok(&context, rf_layers_add_dense(&context, &start, 2, 1));
   for (int p = 0; p < 4; p++) start.theta[p] = 1;
-  assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, x, y, 1, RF_LOSS_EXP, false, &settings));
+  assert_ok(&context, rf_flow_run_layered(&context, &limit, &start, x, y, 1, RF_LOSS_EXP, false, &settings));
   assert_close(limit.margin, 1, 1e-10);
   assert_close(limit.net.theta[0], 0, 1e-9);
   assert_close(limit.net.theta[1], sqrt(0.5), 1e-9);
   rf_layered_limit_free(&limit);
   start.theta[1] = start.theta[3] = 0; /* from (1,0): stays there, a KKT point that is not the optimum */
-  assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, x, y, 1, RF_LOSS_EXP, false, &settings));
+  assert_ok(&context, rf_flow_run_layered(&context, &limit, &start, x, y, 1, RF_LOSS_EXP, false, &settings));
   assert_close(limit.margin, 0.5, 1e-10);
   rf_layered_limit_free(&limit);
   rf_layers_free(&start);
@@ -186,22 +186,22 @@ static void other_ends(void **state) {
   rf_random_init(&random, 6, 0);
   RfLayeredNet start = dense(widths, 3, 0.2, &random, 0.5);
   settings.max_steps = 20000;
-  RfStatus status = rf_layered_flow_run(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, false, &settings);
+  RfStatus status = rf_flow_run_layered(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, false, &settings);
   assert_true(status == RF_NOT_SEPARABLE || status == RF_UNDECIDED);
   assert_true(limit.why[0] != 0);
   rf_layered_limit_free(&limit);
   settings.until = RF_UNTIL_TIME, settings.until_value = 2; /* mean: time 2 of the mean loss */
-  assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, true, &settings));
+  assert_ok(&context, rf_flow_run_layered(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, true, &settings));
   assert_int_equal(limit.outcome, RF_FLOW_STOPPED);
   assert_close(limit.log_t, log(2), 1e-12);
   rf_layered_limit_free(&limit);
   settings.until = RF_UNTIL_LOSS, settings.until_value = 0.9;
-  assert_ok(&context, rf_layered_flow_run(&context, &limit, &start, X, y, 1, RF_LOSS_EXP, true, &settings));
+  assert_ok(&context, rf_flow_run_layered(&context, &limit, &start, X, y, 1, RF_LOSS_EXP, true, &settings));
   assert_true(limit.log_loss <= log(0.9));
   rf_layered_limit_free(&limit);
   settings.until = RF_UNTIL_INFINITY;
   start.layers[0].fixed = true;
-  assert_int_equal(rf_layered_flow_run(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, false, &settings),
+  assert_int_equal(rf_flow_run_layered(&context, &limit, &start, X, y, 3, RF_LOSS_EXP, false, &settings),
                    RF_ERR_USAGE);
   rf_layers_free(&start);
 }

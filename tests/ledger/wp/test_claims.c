@@ -268,7 +268,7 @@ static RfClaimResult run_claim(const RfClaim *claim, Corruption how) {
   RfClaim copy = *claim;
   const RfClaim *list[] = {&copy};
   rf_context_init(&context);
-  context.deadline = rf_clock_seconds() + 60;
+  rf_context_limit(&context, 60);
   settings.quick = true, copy.cost = RF_CLAIM_QUICK;
   corruption = how, calls = 0;
   (void)rf_claims_run(&context, &result, list, 1, &settings);
