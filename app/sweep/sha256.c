@@ -1,8 +1,8 @@
 /* SHA-256 as FIPS 180-4 states it. */
 #include "sweep/sha256.h"
+#include "core/core.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 static const uint32_t k[64] = {
@@ -51,5 +51,5 @@ void sweep_sha256(char hex[65], const void *data, size_t length) {
   tail[rest] = 0x80;
   for (int i = 0; i < 8; i++) tail[padded - 1 - (size_t)i] = (unsigned char)((uint64_t)length * 8 >> 8 * i);
   for (size_t at = 0; at < padded; at += 64) block(h, tail + at);
-  for (int i = 0; i < 8; i++) snprintf(hex + 8 * i, 9, "%08x", h[i]);
+  for (int i = 0; i < 8; i++) rf_format(hex + 8 * i, 9, "%08x", h[i]);
 }
