@@ -98,12 +98,13 @@ static void counts_page(RfText *page, const char *path, const SweepCounts *count
 
 /* Runs what is open and reports. RF_INFEASIBLE (exit 1) when cells are left without an answer. */
 static RfStatus run_store(CliRun *run, SweepStore *store, const SweepPlan *plan, const char *path,
-                          bool keep_json) {
+                          const SweepSpec *spec, const SweepRanks *ranks) {
   RfContext *context = &run->context;
   SweepCounts counts = {0};
-  rf_index workers = workers_of(run->settings);
+  rf_index workers = ranks ? sweep_ranks_size(ranks) - 1 : workers_of(run->settings);
   double started = rf_clock_seconds();
-  RfStatus status = sweep_run(context, store, plan, workers, keep_json);
+  RfStatus status = ranks ? sweep_ranks_run(context, ranks, store, plan, spec)
+                          : sweep_run(context, store, plan, workers, spec->keep_json);
   if (status < 0) return status;
   RfStatus counted = sweep_store_counts(context, store, &counts);
   if (counted) return counted;
@@ -166,7 +167,7 @@ static void dry_run(CliRun *run, const SweepPlan *plan) {
   rf_text_free(&line);
 }
 
-static int make_run(CliRun *run) {
+static RfStatus make_store(CliRun *run, const SweepRanks *ranks) {
   const SweepFlags *flags = run->settings;
   RfContext *context = &run->context;
   SweepCommand command;
@@ -184,14 +185,30 @@ static int make_run(CliRun *run) {
   } else if (!status) {
     status = copy_spec(context, &spec, run);
     if (!status) status = sweep_store_create(context, &store, flags->store, &plan, &spec);
-    if (!status) status = run_store(run, store, &plan, flags->store, flags->keep_json);
+    if (!status) status = run_store(run, store, &plan, flags->store, &spec, ranks);
     RfStatus closed = sweep_store_close(context, store);
     if (status >= 0 && closed) status = closed;
   }
   sweep_spec_free(&spec);
   sweep_plan_free(&plan);
+  return status;
+}
+
+/* Rank 0, or the only process, does the work of the command; the other ranks serve it and say nothing. */
+static int among_ranks(CliRun *run, RfStatus (*work)(CliRun *run, const SweepRanks *ranks)) {
+  SweepRanks *ranks = NULL;
+  RfStatus status = sweep_ranks_open(&run->context, &ranks);
+  if (!status && ranks && sweep_ranks_rank(ranks) > 0) {
+    run->common.json = false, run->common.quiet = true, run->common.output = NULL;
+    status = sweep_ranks_serve(&run->context, ranks, sweep_command_named);
+  } else if (!status) {
+    status = work(run, ranks);
+  }
+  sweep_ranks_close(ranks);
   return cli_finish(run, status);
 }
+
+static int make_run(CliRun *run) { return among_ranks(run, make_store); }
 
 const CliCommand cli_sweep = {
     .name = "sweep",
@@ -240,28 +257,31 @@ static RfStatus close_store(CliRun *run, Opened *opened, RfStatus status) {
   return status >= 0 && closed ? closed : status;
 }
 
-static int resume_run(CliRun *run) {
+static RfStatus resume_store(CliRun *run, const SweepRanks *ranks) {
   Opened opened = {0};
   RfStatus status = open_store(run, &opened, false);
-  if (!status) status = run_store(run, opened.store, &opened.plan, run->arguments[0], opened.spec.keep_json);
-  return cli_finish(run, close_store(run, &opened, status));
+  if (!status) status = run_store(run, opened.store, &opened.plan, run->arguments[0], &opened.spec, ranks);
+  return close_store(run, &opened, status);
 }
 
-static int retry_run(CliRun *run) {
+static int resume_run(CliRun *run) { return among_ranks(run, resume_store); }
+
+static RfStatus retry_store(CliRun *run, const SweepRanks *ranks) {
   const SweepFlags *flags = run->settings;
   Opened opened = {0};
   rf_index count = 0;
   if (!flags->status || !sweep_status_is_known(flags->status))
-    return cli_finish(
-        run, rf_fail(&run->context, RF_ERR_USAGE,
-                     "--status %s: expected undecided, timeout, crashed, killed, refused, does-not-hold "
-                     "or holds",
-                     flags->status ? flags->status : ""));
+    return rf_fail(
+        &run->context, RF_ERR_USAGE,
+        "--status %s: expected undecided, timeout, crashed, killed, refused, does-not-hold or holds",
+        flags->status ? flags->status : "");
   RfStatus status = open_store(run, &opened, false);
   if (!status) status = sweep_store_reopen(&run->context, opened.store, flags->status, &count);
-  if (!status) status = run_store(run, opened.store, &opened.plan, run->arguments[0], opened.spec.keep_json);
-  return cli_finish(run, close_store(run, &opened, status));
+  if (!status) status = run_store(run, opened.store, &opened.plan, run->arguments[0], &opened.spec, ranks);
+  return close_store(run, &opened, status);
 }
+
+static int retry_run(CliRun *run) { return among_ranks(run, retry_store); }
 
 static int status_run(CliRun *run) {
   SweepSpec spec = {0};
@@ -377,7 +397,7 @@ static RfStatus repeat_cell(CliRun *run, const Opened *opened, rf_index cell, ch
   if (cli_given(&inner, "--time")) inner.context.deadline = rf_clock_seconds() + inner.common.time;
   if (!status) status = rf_json_new(&inner.context, &inner.json, opened->command.table);
   if (!status) inner.command->run(&inner);
-  if (!status) status = inner.failed ? inner.status : rf_json_finish(&inner.context, &json, inner.json);
+  if (!status) status = inner.failed ? inner.status : cli_finish_json(&inner, &json);
   if (status) rf_fail(context, status, "%s", inner.context.error);
   if (!status) status = sweep_digest(context, digest, rf_text_string(&json), json.length);
   if (!status) {

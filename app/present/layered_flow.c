@@ -102,8 +102,7 @@ void rf_text_layered_flow(RfText *page, const RfStudyLayered *study, int width) 
   rf_text_style(page, RF_PLAIN);
 }
 
-/* ---- picture --------------------------------------------------------------------------------------------
- */
+/* ---- picture ------------------------------------------------------------------------------- */
 
 static double pick(const RfFlowTrace *row, int which) {
   const double per_log10 = 1 / log(10);

@@ -76,6 +76,7 @@ typedef enum RfFieldType {
   RF_FIELD_COUNT, /* an integer; a decimal string above 2^53 */
   RF_FIELD_NUMBER,
   RF_FIELD_STRING,
+  RF_FIELD_MAP,  /* an object with names of its own: flags, tolerances */
   RF_FIELD_SHAPE /* an object described by the table named in `shape` */
 } RfFieldType;
 
@@ -332,8 +333,7 @@ RF_API void rf_json_layered_net(RfJson *json, const RfLayeredNet *net);
 RF_API void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *certificate);
 RF_API void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *certificate, int width);
 
-/* ---- flow, shared by several commands -------------------------------------------------------------------
- */
+/* ---- flow, shared by several commands ------------------------------------------------------ */
 
 /* A finished run and what is known about it. Everything is borrowed. */
 typedef struct RfFlowReport {

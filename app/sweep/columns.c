@@ -1,7 +1,7 @@
 /* From the JSON object of a cell to a row: one column per scalar field of the command's table, shapes
  * expanded. Fields that tell how long something took are no columns: the row's own `seconds` does. */
 #include "sweep/sweep_internal.h"
-#include "sweep/sha256.h"
+#include "core/core.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -106,7 +106,10 @@ static bool digest_of(char digest[72], json_t *root) {
   drop_times(root);
   char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
   if (!text) return false;
-  sweep_sha256(digest, text, strlen(text));
+  RfSha256 sha;
+  rf_sha256_init(&sha);
+  rf_sha256_add(&sha, text, strlen(text));
+  rf_sha256_text(&sha, digest);
   free(text);
   return true;
 }

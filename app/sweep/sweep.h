@@ -160,6 +160,22 @@ RfStatus sweep_digest(RfContext *context, char digest[72], const char *json, siz
 RfStatus sweep_run(RfContext *context, SweepStore *store, const SweepPlan *plan, rf_index workers,
                    bool keep_json);
 
+/* Under mpirun (and where libreluflow_mpi.so lies beside the program): the ranks of the job. NULL otherwise.
+ */
+typedef struct SweepRanks SweepRanks;
+typedef RfStatus (*SweepFindCommand)(RfContext *context, SweepCommand *command, const char *name);
+
+RfStatus sweep_ranks_open(RfContext *context, SweepRanks **ranks);
+/* Rank 0 tells the others to leave, too. */
+void sweep_ranks_close(SweepRanks *ranks);
+int sweep_ranks_rank(const SweepRanks *ranks);
+int sweep_ranks_size(const SweepRanks *ranks);
+/* On rank 0, as sweep_run: the other ranks do the cells. */
+RfStatus sweep_ranks_run(RfContext *context, const SweepRanks *ranks, SweepStore *store,
+                         const SweepPlan *plan, const SweepSpec *spec);
+/* On the other ranks, until rank 0 has had enough. They touch no store. */
+RfStatus sweep_ranks_serve(RfContext *context, const SweepRanks *ranks, SweepFindCommand find);
+
 #ifdef __cplusplus
 }
 #endif

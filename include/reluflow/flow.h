@@ -25,8 +25,7 @@
 extern "C" {
 #endif
 
-/* ---- where the flow starts ------------------------------------------------------------------------------
- */
+/* ---- where the flow starts ----------------------------------------------------------------- */
 
 /* theta(0) = eps * exp(log_norm_k) * direction_k. A zero neuron has log_norm -infinity (direction ignored).
  */
@@ -40,8 +39,7 @@ RF_API void rf_flow_start_free(RfFlowStart *start);
 /* Splits the weights of a network into directions and log-norms. */
 RF_API RfStatus rf_flow_start_from_net(RfContext *context, RfFlowStart *start, const RfNet *net);
 
-/* ---- problem and settings ---------------------------------------------------------------------------------
- */
+/* ---- problem and settings ------------------------------------------------------------------ */
 
 /* Everything is borrowed; the arrays must outlive the call. */
 typedef struct RfFlowProblem {
@@ -112,8 +110,7 @@ struct RfFlowCheckpoint {
 };
 RF_API void rf_flow_checkpoint_free(RfFlowCheckpoint *checkpoint);
 
-/* ---- alignment: the limit eps -> 0 near the origin, exactly -----------------------------------------------
- */
+/* ---- alignment: the limit eps -> 0 near the origin, exactly -------------------------------- */
 
 typedef enum RfEventKind {
   RF_EVENT_CROSS = 0,
@@ -202,8 +199,7 @@ RF_API RfStatus rf_flow_align_neuron(RfContext *context, RfAlignNeuron *out, con
  * it leaves the remaining neurons at their start, with destiny RF_DESTINY_RUNNING. */
 RF_API RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------------- */
 
 typedef struct RfFlowEvent {
   double log_t; /* in the clock of problem->mean; -infinity at t = 0; NaN for in_limit */
@@ -304,8 +300,7 @@ RF_API void rf_flow_result_free(RfFlowResult *result);
 RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings);
 
-/* ---- layered networks -----------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* Where the flow of a homogeneous layered network ends. The late clock carries it to smoothed margins of 400,
  * then the scale is frozen and a Newton polish looks for the KKT point beside it, again and again, until two

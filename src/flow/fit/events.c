@@ -104,8 +104,7 @@ RfStatus rf_events_find(RfRun *run, double h) {
   return RF_OK;
 }
 
-/* ---- where in the step
- * --------------------------------------------------------------------------------------------------- */
+/* ---- where in the step --------------------------------------------------------------------- */
 
 /* A scalar along the step that is >= 0 while nothing happens. */
 typedef struct Watch {
@@ -204,8 +203,7 @@ double rf_events_locate(RfRun *run, double h) {
   return kept > 0 ? earliest : 2;
 }
 
-/* ---- what happens there
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- what happens there -------------------------------------------------------------------- */
 
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind) {
   if (kind == RF_EVENT_BRANCH) run->branched = true;
