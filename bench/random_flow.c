@@ -69,7 +69,7 @@ static bool escapes(RfContext *context, const FamilyProblem *p, const RfFlowResu
     if (!(norm > 1e-200)) continue;
     for (rf_index j = 0; j < d; j++) neuron[j] = w[j] / norm;
     neuron[d] = result->net_end.a[k] / norm;
-    if (rf_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
+    if (rf_flow_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
     found = found || way.G > 1 + 1e-5;
     rf_align_neuron_free(&way);
   }

@@ -6,6 +6,9 @@ if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(TARGETS rfcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET reluflow_mpi)
+  install(TARGETS reluflow_mpi LIBRARY DESTINATION lib/reluflow)
+endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
   DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there

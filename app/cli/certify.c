@@ -142,7 +142,7 @@ static int certify_run(CliRun *run) {
     return exit_status;
   }
   if (!status) status = read_model(run, &net, &data);
-  if (!status) status = rf_certify(&run->context, &c, &net, data.X, data.y, data.n, &settings);
+  if (!status) status = rf_certify_net(&run->context, &c, &net, data.X, data.y, data.n, &settings);
   if (status >= 0) deliver(run, &data, &net, &c);
   bool fails = status == RF_OK && !c.kkt.holds;
   rf_certificate_free(&c);

@@ -4,6 +4,7 @@
  * a program in its build folder. */
 #define _GNU_SOURCE /* dladdr */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -273,7 +273,10 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
   bool only_arguments = false;
   for (int at = 0; at < count && status == RF_OK;) {
     const char *word = words[at];
-    if (only_arguments || word[0] != '-' || word[1] == '\0') {
+    int foreign = run->command->foreign ? run->command->foreign(count, words, at) : 0;
+    if (foreign > 0) {
+      while (foreign-- > 0) run->rest[run->n_rest++] = words[at++];
+    } else if (only_arguments || word[0] != '-' || word[1] == '\0') {
       run->arguments[run->n_arguments++] = word;
       at++;
     } else if (strcmp(word, "--") == 0) {
@@ -294,6 +297,14 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
                    run->arguments[command->max_arguments], command->name);
   }
   return command->takes_data ? finish_source(run) : RF_OK;
+}
+
+void cli_each_option(CliRun *run, CliOptionFn each, void *user) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run);
+  for (int g = 0; g < n_groups; g++)
+    for (const CliOption *option = groups[g].options; option->name; option++)
+      each(user, option, groups[g].base);
 }
 
 bool cli_given(const CliRun *run, const char *option) {

@@ -28,7 +28,7 @@ static void kkt_json(RfJson *json, const RfKkt *kkt) {
 
 static void local_json(RfJson *json, const RfCertificate *c) {
   rf_json_object(json, "local");
-  rf_json_string(json, "verdict", rf_verdict_text(c->local));
+  rf_json_string(json, "verdict", rf_verdict_name(c->local));
   rf_json_string(json, "why", c->local_why);
   rf_json_integer(json, "own_kinks", c->own_kinks);
   if (c->witness.m > 0) {
@@ -45,7 +45,7 @@ static void local_json(RfJson *json, const RfCertificate *c) {
 
 static void global_json(RfJson *json, const RfCertificate *c) {
   rf_json_object(json, "global");
-  rf_json_string(json, "verdict", rf_verdict_text(c->global));
+  rf_json_string(json, "verdict", rf_verdict_name(c->global));
   rf_json_string(json, "why", c->global_why);
   rf_json_number(json, "objective", c->kkt.objective);
   rf_json_number(json, "lower", c->lower);
@@ -71,7 +71,7 @@ static void layers_json(RfJson *json, const RfCertificate *c) {
   for (rf_index l = 0; l < 2; l++) {
     rf_json_object(json, NULL);
     rf_json_integer(json, "layer", l);
-    rf_json_string(json, "verdict", rf_verdict_text(c->layer_verdicts[l]));
+    rf_json_string(json, "verdict", rf_verdict_name(c->layer_verdicts[l]));
     rf_json_number(json, "gap", c->layers[l].gap);
     rf_json_end(json);
   }

@@ -103,7 +103,7 @@ static void events_json(RfJson *json, const RfFlowReport *report) {
         rf_json_integer(json, "sample", result->events[e].sample);
       else
         rf_json_null(json, "sample");
-      rf_json_string(json, "kind", rf_event_name(result->events[e].kind));
+      rf_json_string(json, "kind", rf_event_kind_name(result->events[e].kind));
       rf_json_end(json);
     }
     rf_json_end(json);

@@ -84,9 +84,9 @@ static void event_row(RfTable *table, const RfFlowEvent *event) {
   char what[64];
   if (event->sample >= 0)
     rf_format(what, sizeof what, "neuron %lld %s sample %lld", (long long)event->neuron,
-              rf_event_name(event->kind), (long long)event->sample);
+              rf_event_kind_name(event->kind), (long long)event->sample);
   else
-    rf_format(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_name(event->kind));
+    rf_format(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_kind_name(event->kind));
   row(table, event->log_t, "*", what, NAN, NAN, NAN);
 }
 

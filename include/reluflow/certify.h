@@ -1,6 +1,11 @@
 /* certify: what a given two-layer network is. A KKT point of the max-margin problem min |theta|^2/2 s.t. y_i
  * f(x_i) >= 1, a local optimum, a global optimum; always with multipliers or a witness that anyone can check
- * again. */
+ * again.
+ *
+ * Ownership: results own their arrays and witnesses (rf_..._free); the reasons (`..._why`) are constants.
+ * Data, networks and a known optimum are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time. */
 #ifndef RELUFLOW_CERTIFY_H
 #define RELUFLOW_CERTIFY_H
 
@@ -21,7 +26,7 @@ typedef enum RfVerdict {
 } RfVerdict;
 
 /* "optimum", "not-optimum", "unknown". */
-RF_API const char *rf_verdict_text(RfVerdict verdict);
+RF_API const char *rf_verdict_name(RfVerdict verdict);
 
 /* A neuron whose input of a sample is zero within tol.kink: its slope there may be anything in [leak, 1]. */
 typedef struct RfKink {
@@ -67,8 +72,7 @@ RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net,
 RF_API RfStatus rf_certify_kkt_first_layer(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
                                            const double *y, rf_index n);
 
-/* ---- layered networks -------------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* A homogeneous layered network with one output as a point of min |theta|^2/2 s.t. y_i f(x_i) >= 1. At kinks
  * the derivative with phi'(0) = leak is used, so a network on a kink may be a KKT point although `holds` is
@@ -166,8 +170,9 @@ typedef struct RfCertificate {
 RF_API void rf_certificate_free(RfCertificate *certificate);
 /* RF_OK (whatever the verdicts), RF_NOT_SEPARABLE when the network does not separate the data, RF_INTERRUPTED
  * with what was found, or a failure. settings may be NULL. */
-RF_API RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-                           const double *y, rf_index n, const RfCertifySettings *settings);
+RF_API RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net,
+                               const double *X, const double *y, rf_index n,
+                               const RfCertifySettings *settings);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,19 @@
 /* core: what every room stands on. Status codes, the context that carries settings, messages and
- * cancellation, checked allocation, random numbers, bitsets, and every tolerance of the library.
+ * cancellation, checked allocation, and the tolerances that users may set.
  *
  * Conventions of the whole library:
  *   - functions return RfStatus: 0 done, >0 an outcome the caller should look at, <0 a failure;
  *     after a failure context->error holds one line that says what went wrong;
  *   - outputs come first, then inputs, then sizes; matrices are rows of contiguous doubles;
  *   - results own their memory: rf_..._free(NULL) and freeing a zeroed struct are fine;
- *   - the library never prints, exits, or keeps mutable globals. */
+ *   - the library never prints, exits, or keeps mutable globals.
+ *
+ * Ownership: a context owns nothing; its callbacks, cancel flag and folder are the caller's. A block of
+ * rf_alloc is freed with rf_free and in no other way.
+ *
+ * Threads: a context belongs to one thread at a time, which calls rf_context_init itself (that is where BLAS
+ * is told to be serial); any number of threads may work with contexts of their own. The cancel flag may be
+ * set from anywhere. Callbacks come in the thread of the call. */
 #ifndef RELUFLOW_CORE_H
 #define RELUFLOW_CORE_H
 
@@ -54,7 +61,7 @@ typedef enum RfStatus {
 } RfStatus;
 
 /* A fixed English phrase for a status; never NULL. */
-RF_API const char *rf_status_text(RfStatus status);
+RF_API const char *rf_status_name(RfStatus status);
 /* The worse of two: a failure, then interrupted, undecided, cut short, branched, infeasible, not separable.
  */
 RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
@@ -93,14 +100,14 @@ typedef struct RfContext {
   RfProgressFn on_progress;
   void *user;                 /* passed to both callbacks */
   const volatile int *cancel; /* non-zero asks long work to stop with what it has; may be NULL */
-  double deadline;            /* rf_clock_seconds() at which long work stops; infinity = never */
+  double deadline;            /* set by rf_context_limit; infinity = never */
   const char *data_dir; /* folder of real data: gen:digits reads data_dir/mnist; NULL = the current folder */
   char error[RF_ERROR_SIZE]; /* one line about the last failure */
 } RfContext;
 
 RF_API void rf_context_init(RfContext *context);
-/* Monotonic seconds. */
-RF_API double rf_clock_seconds(void);
+/* Long work stops with what it has `seconds` from now; infinity = never. */
+RF_API void rf_context_limit(RfContext *context, double seconds);
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 

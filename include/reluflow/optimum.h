@@ -9,7 +9,13 @@
  *
  * Every reported number stands on its own: `objective` is recomputed from the network returned (a feasible
  * point), and `lower` = sum(lambda)/M with an upper bound of M from an exhaustive search. docs/math.md,
- * "Global max margin". */
+ * "Global max margin".
+ *
+ * Ownership: a result owns its arrays (rf_optimum_free, rf_dual_norm_free); X, y and the incumbents are read
+ * during the call only; `method` is a constant.
+ *
+ * Threads: calls with different contexts may run at the same time; on_record comes in the thread of the call.
+ * Results do not depend on context->threads. */
 #ifndef RELUFLOW_OPTIMUM_H
 #define RELUFLOW_OPTIMUM_H
 
@@ -28,7 +34,7 @@ typedef enum RfOptimumStatus {
 } RfOptimumStatus;
 
 /* "optimal", "gap", "interrupted", "infeasible". */
-RF_API const char *rf_optimum_status_text(RfOptimumStatus status);
+RF_API const char *rf_optimum_status_name(RfOptimumStatus status);
 
 /* One line of the anytime curve: both bounds at a time. */
 typedef struct RfOptimumRecord {
@@ -60,9 +66,10 @@ typedef struct RfOptimum {
   rf_index n, d;
   double leak;
   RfOptimumStatus status;
-  double objective; /* sum |u_k| of the network below at min margin exactly 1: an upper bound; inf when none
-                       is known */
-  double lower;     /* proved: no network does better */
+  double objective; /* sum |u_k| / min margin of the network below, every rounding counted: an upper bound; inf
+                       when none is known. The min margin is 1 to rounding, or in [1,2) where dividing by it
+                       would cost digits */
+  double lower;     /* proved, every rounding counted: no network does better */
   double gap;       /* (objective - lower) / objective; 0 is perfect, 1 means no information */
   rf_index neurons; /* in the network below */
   double *U;        /* neurons rows of d: u_k = |a_k| w_k */

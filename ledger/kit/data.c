@@ -20,7 +20,7 @@ static const RfGenerator *generator_of(const char *spec) {
   for (rf_index g = 0; g < count; g++)
     for (int name = 0; name < 2; name++) {
       const char *text = name ? all[g].alias : all[g].name;
-      if (text && strlen(text) == length && strncasecmp(text, spec, length) == 0) return &all[g];
+      if (text && strlen(text) == length && rf_letters_equal(text, spec, length)) return &all[g];
     }
   return NULL;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *rf_verdict_text(RfVerdict verdict) {
+const char *rf_verdict_name(RfVerdict verdict) {
   switch (verdict) {
   case RF_VERDICT_OPTIMUM: return "optimum";
   case RF_VERDICT_NOT_OPTIMUM: return "not-optimum";
@@ -136,8 +136,8 @@ static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet 
   return status;
 }
 
-RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-                    const double *y, rf_index n, const RfCertifySettings *settings) {
+RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
+                        const double *y, rf_index n, const RfCertifySettings *settings) {
   RfCertifySettings usual;
   rf_certify_settings_init(&usual);
   if (!settings) settings = &usual;

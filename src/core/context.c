@@ -34,6 +34,10 @@ double rf_clock_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+void rf_context_limit(RfContext *context, double seconds) {
+  context->deadline = rf_clock_seconds() + seconds;
+}
+
 bool rf_context_stop(const RfContext *context) {
   if (context->cancel && *context->cancel) return true;
   return isfinite(context->deadline) && rf_clock_seconds() >= context->deadline;

@@ -165,7 +165,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   bool is_large = problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
-  if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
+  if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, 1, settings->resume,
                       is_large ? &after_fit : NULL);

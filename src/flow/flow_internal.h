@@ -5,8 +5,7 @@
 #include "flow/flow.h"
 #include "la/la.h"
 
-/* ---- sides.c: which way a neuron leaves a point on hyperplanes
- * --------------------------------------------- */
+/* ---- sides.c: which way a neuron leaves a point on hyperplanes ----------------------------- */
 
 enum { RF_MOST_OPTIONS = 16 };
 
@@ -32,8 +31,7 @@ RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlig
 /* x and other lie on one line. */
 bool rf_flow_parallel(const double *x, const double *other, rf_index d);
 
-/* ---- system.c: the equations in the clock dtau = S dt
- * ---------------------------------------------------------- */
+/* ---- system.c: the equations in the clock dtau = S dt -------------------------------------- */
 
 /* A unit is one neuron, or several that move together. Its state: w (d), a with |w|^2+a^2 = 1, and rho = ln
  * of its norm; a balanced unit keeps a = +-1/sqrt(2). With g = sum_i p_i y_i s_i x_i (projected on the
@@ -145,8 +143,7 @@ void rf_system_count_members(RfSystem *system);
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
 
-/* ---- explicit.c: order 8, dense output of order 7
- * ------------------------------------------------------------------ */
+/* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
 enum { RF_EXPLICIT_STAGES = 16, RF_DENSE_TERMS = 8 };
 
@@ -173,8 +170,7 @@ void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size
 /* The interpolant of one component (or of a fixed linear combination of them) from its eight terms. */
 double rf_dense_value(const double *terms, double s);
 
-/* ---- implicit.c: linearly implicit method of order 4, for stiff stretches and huge margins
- * --------------------------- */
+/* ---- implicit.c: linearly implicit method of order 4, for stiff stretches and huge margins ---- */
 
 typedef struct RfImplicit RfImplicit;
 
@@ -187,8 +183,7 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f);
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol);
 
-/* ---- run.c, events.c: stepping with events
- * ------------------------------------------------------------------------------- */
+/* ---- run.c, events.c: stepping with events ------------------------------------------------- */
 
 typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF_HIT_UNTIL = 3 } RfHitKind;
 
@@ -295,8 +290,7 @@ double rf_events_locate(RfRun *run, double h);
 RfStatus rf_events_apply(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
-/* ---- local.c: crossings of single small units inside a step
- * ------------------------------------------------------------- */
+/* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of
  * what is allowed: up to 1 they may be followed alone. Infinite when that is out of the question. */
@@ -305,8 +299,7 @@ double rf_local_bend(const RfRun *run, double h);
  * done but scratch spoilt: the step is too long for that. */
 RfStatus rf_local_step(RfRun *run, double h, bool *ok);
 
-/* ---- polish.c: the KKT point near a state, exactly
- * ---------------------------------------------------------------------------- */
+/* ---- polish.c: the KKT point near a state, exactly ----------------------------------------- */
 
 /* Units of one pattern and one sign of a, as the convex problem sees them. */
 typedef struct RfPolishGroup {
@@ -341,8 +334,7 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
 
-/* ---- jump.c: waiting, computed
- * ------------------------------------------------------------------------------------------------- */
+/* ---- jump.c: waiting, computed ------------------------------------------------------------- */
 
 /* (w, a) of a unit at joint norm 1, balanced units exactly so. */
 void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
@@ -354,8 +346,7 @@ void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
                      const uint8_t *small, double log_S, double rho_matters);
 
-/* ---- fit.c, infinity.c, driver
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- fit.c, infinity.c, driver ------------------------------------------------------------- */
 
 /* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to get there.
  */
@@ -377,17 +368,14 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
 
 enum { RF_WHY_SIZE = 160 };
 
-/* ---- result.c
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- result.c ------------------------------------------------------------------------------ */
 
 RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
 
-/* ---- trace.c: quantities along the way
- * --------------------------------------------------------------------------------------- */
+/* ---- trace.c: quantities along the way ----------------------------------------------------- */
 
 /* After every accepted step: a row of the trace now and then, monitors, t2. */
 RfStatus rf_trace_step(RfRun *run);
@@ -403,9 +391,7 @@ double rf_run_until(const RfRun *run, double log_t);
 /* The time to stop at, in the clock of the summed loss. */
 double rf_run_until_log_t(const RfRun *run);
 
-/* ---- observe.c
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- observe.c ----------------------------------------------------------------------------- */
 
 /* Someone watches: every neuron is followed for itself. */
 static inline bool rf_run_watched(const RfRun *run) { return run->recording && run->settings->observe; }
@@ -418,9 +404,7 @@ RfStatus rf_observe(RfRun *run);
 RfStatus rf_observe_inside(RfRun *run, double h, double fraction);
 void rf_moment_free(RfFlowMoment *moment);
 
-/* ---- checkpoint.c
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- checkpoint.c -------------------------------------------------------------------------- */
 
 RfStatus rf_run_save(const RfRun *run, RfFlowCheckpoint *checkpoint);
 /* run is fresh from rf_run_new for the same problem. */
@@ -430,8 +414,7 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
 
-/* ---- flow.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- flow.c -------------------------------------------------------------------------------- */
 
 /* What a run with this outcome returns. */
 RfStatus rf_flow_outcome_status(RfFlowOutcome outcome);

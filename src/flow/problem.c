@@ -24,7 +24,7 @@ const char *rf_flow_outcome_name(RfFlowOutcome outcome) {
   return names[outcome];
 }
 
-const char *rf_event_name(RfEventKind kind) {
+const char *rf_event_kind_name(RfEventKind kind) {
   static const char *const names[] = {"cross", "slide", "release", "die", "branch"};
   return names[kind];
 }

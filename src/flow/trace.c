@@ -45,9 +45,7 @@ double rf_run_until(const RfRun *run, double log_t) {
   return INFINITY;
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 /* next = (sum_k size_k^2 w_k w_k^T) v, by the matrix C itself where it is given. */
 static void apply_square(const double *W, const double *size, const double *C, rf_index m, rf_index d,
@@ -177,9 +175,7 @@ static RfStatus keep_row(RfRun *run) {
   return rf_trace_row(run, &run->trace[run->n_trace++]);
 }
 
-/* ---- monitors
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- monitors ------------------------------------------------------------------------------ */
 
 static void watch_classes(RfRun *run) {
   const RfSystem *system = &run->system;

@@ -69,7 +69,7 @@ RfStatus rf_study_bests(RfContext *context, RfStudyBest *bests, const RfStudySpl
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < split->count && status >= 0; k++)
     status = rf_status_worse(status, rf_study_best(context, &bests[k], rf_study_split_data(split, k),
-                                                   rf_study_split_class(split, k), NULL, 0, settings));
+                                                   rf_study_split_name(split, k), NULL, 0, settings));
   return status;
 }
 

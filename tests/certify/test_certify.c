@@ -65,12 +65,12 @@ static void golden_verdicts(void **state) {
     net.W = read_rows(json_object_get(root, "W"), &net.m, &net.d);
     net.a = read_vector(json_object_get(root, "a"));
     RfCertificate c;
-    assert_ok(&context, rf_certify(&context, &c, &net, X, y, n, NULL));
+    assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, n, NULL));
     judge(&c, &net, X, y, n);
     const char *local = json_string_value(json_object_get(root, "local"));
-    assert_string_equal(rf_verdict_text(c.local), strncmp(local, "NOT", 3) == 0 ? "not-optimum" : "optimum");
+    assert_string_equal(rf_verdict_name(c.local), strncmp(local, "NOT", 3) == 0 ? "not-optimum" : "optimum");
     bool is_global = json_is_true(json_object_get(root, "is_global"));
-    assert_string_equal(rf_verdict_text(c.global), is_global ? "optimum" : "not-optimum");
+    assert_string_equal(rf_verdict_name(c.global), is_global ? "optimum" : "not-optimum");
     assert_relative(c.best, json_number_value(json_object_get(root, "global")), 1e-9);
     assert_relative(c.lower, json_number_value(json_object_get(root, "global")), 1e-8);
     assert_int_equal(c.own_kinks, json_integer_value(json_object_get(root, "own_kinks")));
@@ -137,7 +137,7 @@ static void networks_on_kinks(void **state) {
     RfCertificate c;
     rf_index spare = trial % 4 == 3;
     groups_new(&g, &random, spare);
-    assert_ok(&context, rf_certify(&context, &c, &g.net, g.X, g.y, g.n, NULL));
+    assert_ok(&context, rf_certify_net(&context, &c, &g.net, g.X, g.y, g.n, NULL));
     judge(&c, &g.net, g.X, g.y, g.n);
     assert_true(c.kkt.holds && c.kkt.stationarity <= 1e-13);
     if (g.shared_class) assert_int_equal(c.local, RF_VERDICT_NOT_OPTIMUM);
@@ -164,7 +164,7 @@ static void networks_near_kinks(void **state) {
     g.net.leak = leaks[trial % 4];
     for (rf_index i = 0; i < g.net.m * g.d; i++) g.net.W[i] += noise * rf_random_gaussian(&random);
     for (rf_index k = 0; k < g.net.m; k++) g.net.a[k] += noise * rf_random_gaussian(&random);
-    RfStatus status = rf_certify(&context, &c, &g.net, g.X, g.y, g.n, NULL);
+    RfStatus status = rf_certify_net(&context, &c, &g.net, g.X, g.y, g.n, NULL);
     assert_true(status == RF_OK || status == RF_NOT_SEPARABLE);
     judge(&c, &g.net, g.X, g.y, g.n);
     if (noise > 1e-5 && status == RF_OK) assert_int_equal(c.local, RF_VERDICT_NOT_OPTIMUM);
@@ -200,11 +200,11 @@ static void optima_are_never_refuted(void **state) {
       rf_certify_settings_init(&known);
       known.optimum = &optimum;
       assert_ok(&context, rf_optimum_net(&context, &net, &optimum));
-      assert_ok(&context, rf_certify(&context, &c, &net, X, y, n, &known));
+      assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, n, &known));
       judge(&c, &net, X, y, n);
       if (c.global != RF_VERDICT_OPTIMUM || c.local == RF_VERDICT_NOT_OPTIMUM) {
         print_case(&net, X, y, n);
-        fail_msg("the optimum is called %s / %s: %s", rf_verdict_text(c.local), rf_verdict_text(c.global),
+        fail_msg("the optimum is called %s / %s: %s", rf_verdict_name(c.local), rf_verdict_name(c.global),
                  c.local_why);
       }
       rf_certificate_free(&c);
@@ -234,7 +234,7 @@ static void random_networks(void **state) {
     for (rf_index k = 0; k < m; k++) net.a[k] = (double)(rf_random_below(&random, 5) - 2);
     assert_ok(&context, rf_net_outputs(&context, f, &net, X, n));
     for (rf_index i = 0; i < n; i++) y[i] = f[i] < 0 ? -1 : 1;
-    RfStatus status = rf_certify(&context, &c, &net, X, y, n, NULL);
+    RfStatus status = rf_certify_net(&context, &c, &net, X, y, n, NULL);
     assert_true(status == RF_OK || status == RF_NOT_SEPARABLE);
     judge(&c, &net, X, y, n);
     if (status == RF_OK) {
@@ -260,16 +260,16 @@ static void degenerate_data(void **state) {
   assert_ok(&context, rf_net_new(&context, &net, 2, 1, 0));
   double X[] = {1, 1}, y[] = {1, -1}; /* conflicting labels */
   net.W[0] = net.a[0] = 1;
-  assert_int_equal(rf_certify(&context, &c, &net, X, y, 2, NULL), RF_NOT_SEPARABLE);
+  assert_int_equal(rf_certify_net(&context, &c, &net, X, y, 2, NULL), RF_NOT_SEPARABLE);
   assert_true(c.local == RF_VERDICT_NOT_OPTIMUM && c.global == RF_VERDICT_NOT_OPTIMUM && c.witness.m == 0);
   rf_certificate_free(&c);
   y[1] = 1; /* duplicates, one class, a zero neuron: the global optimum */
-  assert_ok(&context, rf_certify(&context, &c, &net, X, y, 2, NULL));
+  assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, 2, NULL));
   assert_true(c.kkt.holds && c.local == RF_VERDICT_OPTIMUM && c.global == RF_VERDICT_OPTIMUM);
   judge(&c, &net, X, y, 2);
   rf_certificate_free(&c);
   net.W[0] = 2; /* unbalanced */
-  assert_ok(&context, rf_certify(&context, &c, &net, X, y, 2, NULL));
+  assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, 2, NULL));
   assert_true(!c.kkt.holds && c.local == RF_VERDICT_NOT_OPTIMUM);
   assert_close(c.norm2_drop, 0.2, 0.05); /* best is |theta|^2 = 4 against 5 */
   judge(&c, &net, X, y, 2);

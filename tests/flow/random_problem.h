@@ -139,7 +139,7 @@ static inline void random_problem_escape(RfContext *context, const RandomProblem
     for (rf_index j = 0; j < p->d; j++) neuron[j] = w[j] / norm;
     neuron[p->d] = result->net_end.a[k] / norm;
     RfAlignNeuron way;
-    if (rf_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
+    if (rf_flow_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
     if (way.G > 1 + 1e-5) snprintf(text, size, "vanishing neuron %d escapes with rate %.9g", (int)k, way.G);
     rf_align_neuron_free(&way);
   }

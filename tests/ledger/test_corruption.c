@@ -2,10 +2,11 @@
  * early stop, a biased draw), and claims of every kind notice. The linker lets the functions named here pass
  * through this file; a claim that passes on the sound engine must fail on the corrupted one.
  * --wrap: rf_flow_run rf_layered_flow_to_smargin rf_layered_flow_to_time rf_layered_flow_far rf_train_run
- * --wrap: rf_layers_gradient rf_layers_evaluate rf_net_outputs rf_loss_value rf_loss_log_slope rf_align
- * --wrap: rf_optimum_solve rf_optimum_dual_norm rf_margin_linear rf_margin_class rf_certify rf_certify_kkt
+ * --wrap: rf_layers_gradient rf_layers_evaluate rf_net_outputs rf_loss_value rf_loss_log_slope rf_flow_align
+ * --wrap: rf_optimum_solve rf_optimum_dual_norm rf_margin_linear rf_margin_class
+ * --wrap: rf_certify_net rf_certify_kkt
  * --wrap: rf_random_gaussian rf_random_uniform rf_random_direction rf_geometry_potential rf_data_generate
- * --wrap: rf_sided_velocity rf_layered_flow_run
+ * --wrap: rf_sided_velocity rf_flow_run_layered
  * --wrap: rf_layers_loss_gradient rf_loss_slope_at_zero rf_la_dot rf_la_norm rf_geometry_count_sectors */
 #include "kit/claims.h"
 #include "flow/layered/sides.h"
@@ -87,10 +88,10 @@ RfStatus __wrap_rf_train_run(RfContext *context, RfTrainResult *result, const Rf
   return __real_rf_train_run(context, result, net, data, &own);
 }
 
-RfStatus __real_rf_align(RfContext *, RfAlignment *, const RfFlowProblem *);
-RfStatus __wrap_rf_align(RfContext *, RfAlignment *, const RfFlowProblem *);
-RfStatus __wrap_rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
-  RfStatus status = __real_rf_align(context, out, problem);
+RfStatus __real_rf_flow_align(RfContext *, RfAlignment *, const RfFlowProblem *);
+RfStatus __wrap_rf_flow_align(RfContext *, RfAlignment *, const RfFlowProblem *);
+RfStatus __wrap_rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
+  RfStatus status = __real_rf_flow_align(context, out, problem);
   if (corruption == WRONG_CONSTANT) out->t1 *= pow((double)problem->n, 2); /* a clock that depends on n */
   for (rf_index k = 0; status >= 0 && out->neurons && k < out->m; k++) {
     RfAlignNeuron *neuron = &out->neurons[k];
@@ -133,16 +134,16 @@ double __wrap_rf_sided_velocity(RfSided *sided, double *v, double *q, const doub
   return log_S;
 }
 
-RfStatus __real_rf_layered_flow_run(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
+RfStatus __real_rf_flow_run_layered(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
                                     const double *, rf_index, RfLoss, bool, const RfFlowSettings *);
-RfStatus __wrap_rf_layered_flow_run(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
+RfStatus __wrap_rf_flow_run_layered(RfContext *, RfLayeredLimit *, const RfLayeredNet *, const double *,
                                     const double *, rf_index, RfLoss, bool, const RfFlowSettings *);
-RfStatus __wrap_rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RfStatus __wrap_rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
                                     const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
                                     const RfFlowSettings *settings) {
   RfFlowSettings own = *settings;
   if (corruption == EARLY_STOP) own.until = RF_UNTIL_TIME, own.until_value = 3;
-  RfStatus status = __real_rf_layered_flow_run(context, limit, start, X, y, n, loss, mean, &own);
+  RfStatus status = __real_rf_flow_run_layered(context, limit, start, X, y, n, loss, mean, &own);
   if (corruption == WRONG_LIMIT && status >= 0) limit->margin *= 1.001, limit->net.theta[0] += 1e-4;
   return status;
 }
@@ -277,13 +278,13 @@ static RfVerdict opposite(RfVerdict verdict) {
   return verdict == RF_VERDICT_OPTIMUM ? RF_VERDICT_NOT_OPTIMUM : RF_VERDICT_OPTIMUM;
 }
 
-RfStatus __real_rf_certify(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
+RfStatus __real_rf_certify_net(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
                            rf_index, const RfCertifySettings *);
-RfStatus __wrap_rf_certify(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
+RfStatus __wrap_rf_certify_net(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
                            rf_index, const RfCertifySettings *);
-RfStatus __wrap_rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
+RfStatus __wrap_rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
                            const double *y, rf_index n, const RfCertifySettings *settings) {
-  RfStatus status = __real_rf_certify(context, certificate, net, X, y, n, settings);
+  RfStatus status = __real_rf_certify_net(context, certificate, net, X, y, n, settings);
   if (corruption == WRONG_VERDICT && status >= 0) {
     certificate->kkt.holds = !certificate->kkt.holds;
     certificate->local = opposite(certificate->local), certificate->global = opposite(certificate->global);
@@ -344,7 +345,7 @@ static RfClaimResult run_claim(const RfClaim *claim, Corruption how) {
   RfClaimResult result;
   RfClaimSettings settings = rf_claim_settings_default();
   rf_context_init(&context);
-  context.deadline = rf_clock_seconds() + 60;
+  rf_context_limit(&context, 60);
   settings.quick = true;
   corruption = how;
   (void)rf_claims_run(&context, &result, &claim, 1, &settings);

@@ -18,9 +18,7 @@ void rf_polish_free(RfPolish *polish) {
   memset(polish, 0, sizeof *polish);
 }
 
-/* ---- groups
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- groups -------------------------------------------------------------------------------- */
 
 static double unit_size(const RfSystem *system, rf_index u, double top) {
   double rho = system->y[system->units * (system->d + 1) + u];
@@ -125,8 +123,7 @@ static void group_vectors(RfPolish *polish, const RfSystem *system) {
   }
 }
 
-/* ---- the convex problem
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the convex problem -------------------------------------------------------------------- */
 
 /* Row of sample i: y_i s_g D_gi P_g x_i (times the group's weight), group after group. */
 static void constraint_row(double *row, const RfPolish *polish, const RfSystem *system, rf_index i) {
@@ -457,9 +454,7 @@ static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSyste
   return status;
 }
 
-/* ---- result
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- result -------------------------------------------------------------------------------- */
 
 /* |theta/|theta| - limit| over the live units, the limit having the state's split inside each group. */
 static double distance_to_state(const RfPolish *polish, const RfSystem *system) {

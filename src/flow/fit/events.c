@@ -104,8 +104,7 @@ RfStatus rf_events_find(RfRun *run, double h) {
   return RF_OK;
 }
 
-/* ---- where in the step
- * --------------------------------------------------------------------------------------------------- */
+/* ---- where in the step --------------------------------------------------------------------- */
 
 /* A scalar along the step that is >= 0 while nothing happens. */
 typedef struct Watch {
@@ -204,8 +203,7 @@ double rf_events_locate(RfRun *run, double h) {
   return kept > 0 ? earliest : 2;
 }
 
-/* ---- what happens there
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- what happens there -------------------------------------------------------------------- */
 
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind) {
   if (kind == RF_EVENT_BRANCH) run->branched = true;
@@ -366,7 +364,7 @@ static RfStatus leave_origin(RfRun *run, RfAlignNeuron *path, const double *ahea
   if (!v) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at w = 0");
   for (rf_index j = 0; j < d; j++) v[j] = sqrt(0.5) * ahead[j];
   v[d] = sign_a * sqrt(0.5);
-  RfStatus status = rf_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
   rf_free(v);
   return status;
 }

@@ -221,8 +221,7 @@ static RfStatus step_explicit(RfRun *run) {
   return RF_OK;
 }
 
-/* ---- implicit steps
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- implicit steps ------------------------------------------------------------------------ */
 
 /* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
  * slopes, and e^b integrated piece by piece as an exponential. */
