@@ -274,6 +274,7 @@ typedef struct RfRun {
                             before */
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
+  struct RfAudit *audit; /* audit/; NULL without */
   RfFlowMoment moment; /* observe.c: arrays for those who watch; empty without */
 } RfRun;
 

@@ -1,5 +1,6 @@
 /* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
  * large; every step is cut at its first event. */
+#include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -19,6 +20,7 @@ void rf_run_free(RfRun *run) {
   rf_free(run->branches);
   rf_free(run->trace);
   rf_moment_free(&run->moment);
+  rf_audit_free(run->audit);
   memset(run, 0, sizeof *run);
 }
 
