@@ -83,8 +83,8 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;                  /* see cli_given */
-  char **rest;                  /* words that belong to another command: see CliCommand.foreign */
+  bool *given; /* see cli_given */
+  char **rest; /* words that belong to another command: see CliCommand.foreign */
   int n_rest;
   const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */

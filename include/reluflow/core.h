@@ -72,17 +72,16 @@ RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
 /* ---- tolerances: every one of them, once, relative ------------------------------------------------ */
 
 typedef struct RfTolerances {
-  double zero;        /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
-  double tight;       /* support: margin within tight of the minimum, relative                 1e-9  */
-  double emptiness;   /* a cone is empty when the least-squares residual norm is below this    1e-12 */
-  double rank;        /* singular values below rank * largest are zero                         1e-12 */
-  double kkt;         /* stationarity and complementarity that count as a KKT point            1e-8  */
-  double kink;        /* certify: |w.x| <= kink |w||x| is a kink                               1e-9  */
-  double dead_neuron; /* certify: |w||a| <= dead_neuron |theta|^2 is a zero neuron             1e-12 */
-  double gap;         /* global optimum: relative gap that counts as proved                    1e-8  */
-  double solver;      /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
-  double balanced;    /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
-  double ode;         /* relative tolerance of the integrators                                 1e-10 */
+  double zero;      /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
+  double tight;     /* support: margin within tight of the minimum, relative                 1e-9  */
+  double emptiness; /* a cone is empty when the least-squares residual norm is below this    1e-12 */
+  double rank;      /* singular values below rank * largest are zero                         1e-12 */
+  double kkt;       /* certify: the one tolerance, see RfCertifyTolerances                   1e-8  */
+  double kink;      /* optimum: |w.x| <= kink |w||x| is a kink                               1e-9  */
+  double gap;       /* global optimum: relative gap that counts as proved                    1e-8  */
+  double solver;    /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
+  double balanced;  /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
+  double ode;       /* relative tolerance of the integrators                                 1e-10 */
 } RfTolerances;
 
 /* ---- context --------------------------------------------------------------------------------------- */
