@@ -54,7 +54,7 @@ for command in inspect maxmargin "data info" "data make"; do
   refuse "" $command gen:orthant,n=x -o x.csv
   refuse "" $command gen:orthant,zz=1 -o x.csv
 done
-for command in train "data info" "data list" "data make"; do # a flag that would be ignored is refused
+for command in train "data info" "data make"; do # a flag that would be ignored is refused
   refuse "not for" $command gen:xor --tol 1e-3
 done
 refuse "not for" certify gen:xor x.json --svg d
