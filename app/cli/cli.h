@@ -162,6 +162,19 @@ RfContext cli_drawing_context(const CliRun *run);
 RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
 RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
 /* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+/* A proof file and the verdict of the checker (proof.c). file is NULL when none was asked for. */
+typedef struct CliProof {
+  const char *file;
+  RfProof written;
+  bool checked, accepted;
+  char verdict[256];
+} CliProof;
+
+/* Runs rfcheck on the file. A failure when it does not run or does not accept. */
+RfStatus cli_check_proof(CliRun *run, CliProof *proof);
+void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_page(RfText *page, const CliProof *proof);
+
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */
