@@ -239,5 +239,6 @@ const CliCommand cli_rerun = {
     .min_arguments = 1,
     .max_arguments = 1,
     .examples = "  reluflow flow gen:DS-PL2 -o run.json && reluflow rerun run.json\n",
+    .tol = "relative difference of two numbers that counts as the same; default 0",
     .run = rerun_run,
 };

@@ -198,3 +198,19 @@ RfStatus rf_margin_balance(RfContext *context, RfBalance *balance, const double 
   rf_free(ranked), rf_free(at);
   return status;
 }
+
+RfStatus rf_balance_times(RfContext *context, char **text, const char *value, double numerator,
+                          double denominator) {
+  mpq_t product, factor;
+  mpq_init(product), mpq_init(factor);
+  mpq_set_str(product, value, 10);
+  mpq_set_d(factor, numerator);
+  mpq_mul(product, product, factor);
+  mpq_set_d(factor, denominator);
+  mpq_div(product, product, factor);
+  size_t size = mpz_sizeinbase(mpq_numref(product), 10) + mpz_sizeinbase(mpq_denref(product), 10) + 3;
+  *text = RF_NEW(char, (rf_index)size);
+  if (*text) mpq_get_str(*text, 10, product);
+  mpq_clear(product), mpq_clear(factor);
+  return *text ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for exact weights");
+}
