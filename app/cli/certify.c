@@ -172,5 +172,7 @@ const CliCommand cli_certify = {
     .max_arguments = 2,
     .examples = "  reluflow certify gen:DS-PL2 net.npz\n"
                 "  reluflow certify data.csv model.safetensors --map fc1.weight=W,fc2.weight=a --json\n",
+    .tol = "residuals that count as a KKT point, stationarity and complementarity, relative; default 1e-8",
+    .has_report = true,
     .run = certify_run,
 };

@@ -31,10 +31,13 @@ extern "C" {
 #define RF_API
 #endif
 
-#define RF_VERSION_MAJOR 0
-#define RF_VERSION_MINOR 1
-#define RF_VERSION_PATCH 0
-#define RF_VERSION       "0.1.0"
+/* The one place that states the version; CMake reads these three lines. */
+#define RF_VERSION_MAJOR          0
+#define RF_VERSION_MINOR          2
+#define RF_VERSION_PATCH          0
+#define RF_VERSION_TEXT_(a, b, c) #a "." #b "." #c
+#define RF_VERSION_TEXT(a, b, c)  RF_VERSION_TEXT_(a, b, c)
+#define RF_VERSION                RF_VERSION_TEXT(RF_VERSION_MAJOR, RF_VERSION_MINOR, RF_VERSION_PATCH) /* "0.2.0" */
 
 /* The one index type: samples, neurons, columns, counts. BLAS integers are converted in src/la/blas.c only.
  */
