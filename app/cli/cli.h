@@ -115,6 +115,8 @@ struct CliCommand {
   const char *examples; /* lines "command # what it does", or NULL */
   const char *fields;   /* name of its table of fields; NULL = name */
   bool owns_output;     /* -o names the product itself: the frame does not write it */
+  const char *tol;      /* what --tol means here; NULL = the command has no such decision and refuses it */
+  bool has_report, has_pictures; /* --report and --svg; refused otherwise */
   /* Not NULL: how many words at words[at] are not this command's own; they are collected in run->rest. */
   int (*foreign)(int count, char **words, int at);
   int (*run)(CliRun *run);
@@ -192,6 +194,8 @@ const CliCommand *cli_find_command(int *used, int count, char **words);
 /* Every option of the run in the order of the help page; `value` is the struct it lies in. */
 typedef void (*CliOptionFn)(void *user, const CliOption *option, const void *base);
 void cli_each_option(CliRun *run, CliOptionFn each, void *user);
+/* False for a common flag that the command would have to ignore. */
+bool cli_takes(const CliCommand *command, const CliOption *option);
 /* Fills run from the words after the command's name. */
 RfStatus cli_parse(CliRun *run, int count, char **words);
 /* The name in `names` closest to `word`, NULL when nothing is close. */

@@ -141,5 +141,8 @@ const CliCommand cli_maxmargin = {
                 "  reluflow maxmargin gen:DS-WP1 --svg pictures\n"
                 "  reluflow maxmargin gen:gaussian,n=20,d=3 --proof best.proof --check\n"
                 "  reluflow maxmargin iris.csv --classes 1,2 --linear --intercept --json\n",
+    .tol = "relative gap that counts as proved; default 1e-8",
+    .has_report = true,
+    .has_pictures = true,
     .run = maxmargin_run,
 };

@@ -70,7 +70,8 @@ static void counts_json(RfJson *json, const char *path, const char *command, con
   rf_json_string(json, "command", command);
   rf_json_integer(json, "cells", counts->total);
   rf_json_object(json, "status");
-  for (int k = 0; k < 8; k++) rf_json_integer(json, status_names[k], all[k]);
+  for (int k = 0; k < 8; k++) /* members of an object are names: no dashes */
+    rf_json_integer(json, k == 1 ? "does_not_hold" : status_names[k], all[k]);
   rf_json_end(json);
   rf_json_integer(json, "incidents", counts->incidents);
   rf_json_number(json, "cell_seconds", counts->seconds);
@@ -453,5 +454,6 @@ const CliCommand cli_sweep_show = {
     .min_arguments = 2,
     .max_arguments = 2,
     .examples = "reluflow sweep show runs.db 17 --report cell17.html\n",
+    .has_report = true,
     .run = show_run,
 };

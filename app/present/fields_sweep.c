@@ -8,7 +8,7 @@ static const RfField sweep[] = {
     RF_INTEGER_ROW("cells", "cells of the sweep"),
     RF_OBJECT_ROW("status", "how many cells have which status"),
     RF_INTEGER_ROW("status.holds", "exit status 0"),
-    RF_INTEGER_ROW("status.does-not-hold", "exit status 1"),
+    RF_INTEGER_ROW("status.does_not_hold", "exit status 1"),
     RF_INTEGER_ROW("status.undecided", "exit status 3"),
     RF_INTEGER_ROW("status.timeout", "stopped by --time; what was known by then is in the row"),
     RF_INTEGER_ROW("status.refused", "exit status 2; the column error says why"),

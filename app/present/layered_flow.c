@@ -68,6 +68,7 @@ void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study) {
   rf_json_integer(json, "steps", limit->steps);
   rf_json_null(json, "escapes");
   rf_json_end(json);
+  rf_json_null(json, "audit");
   verdict_json(json, limit, study->judged ? &study->certificate : NULL);
   rf_json_null(json, "choice"), rf_json_null(json, "positive_class");
 }

@@ -82,6 +82,7 @@ typedef struct RfFlowSettings {
   double until_value;   /* L at which to stop (in the chosen normalisation), or the time t */
   rf_index trace;       /* about this many trace rows, 0 = none */
   bool check_direction; /* second run at other settings for limit.direction_error                     true */
+  bool audit;           /* read the run independently for result.audit                                true */
   bool with_alignment;  /* fill result.alignment                                                      true */
   rf_index max_steps;   /* integrator steps before `undecided`                                     200000 */
   const RfFlowCheckpoint *resume; /* continue from here, bit-identically; NULL = from the start */
@@ -273,6 +274,19 @@ typedef struct RfFlowMonitors {
   double seconds_fit, seconds_infinity, seconds_limit;
 } RfFlowMonitors;
 
+/* An independent reading of the run: from the weights and the data alone, at `points` of its states. Worst
+ * deviations; the run passed when all are small. */
+typedef struct RfFlowAudit {
+  double velocity; /* of a unit from its least-norm element, over sum |loss'_i| s_i |x_i| / S */
+  double energy;   /* of the fall of ln L from the integral of |velocity|^2 / L over explicit steps, over the
+                      fall */
+  double balance;  /* of a_k^2 - |w_k|^2 from its start, over the larger of |(w_k,a_k)|^2 then and now */
+  double sides;    /* of w.x beyond the side it is taken to be on, over |w||x| */
+  double events;   /* field against the way an event took, over the scale of velocity */
+  rf_index points; /* 0: no audit was made */
+  bool passed;
+} RfFlowAudit;
+
 typedef struct RfFlowResult {
   rf_index n, d, m;
   RfAlignment alignment; /* empty unless asked for */
@@ -287,6 +301,7 @@ typedef struct RfFlowResult {
   RfFlowTrace *trace;
   RfFlowLimit limit;
   RfFlowMonitors monitors;
+  RfFlowAudit audit;
   RfNet net_end;       /* state where integration ended, directions scaled to |theta| = 1 */
   double log_norm_end; /* ln |theta| there (before scale freezing) */
   double log_t_end;    /* and its time */

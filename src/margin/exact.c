@@ -16,11 +16,11 @@ enum { largest_support = 160 };
 
 typedef struct Exact {
   RfContext *context;
-  rf_index d, s;     /* rows, columns */
-  rf_index *at;      /* s: sample of a column, guesses descending */
-  mpz_t *A;          /* d rows of s */
-  rf_index *pivot;   /* d: column of the pivot in this row, -1 = none */
-  mpz_t previous, t; /* the last pivot; work */
+  rf_index d, s;      /* rows, columns */
+  const rf_index *at; /* s: sample of a column, guesses descending */
+  mpz_t *A;           /* d rows of s */
+  rf_index *pivot;    /* d: column of the pivot in this row, -1 = none */
+  mpz_t previous, t;  /* the last pivot; work */
 } Exact;
 
 void rf_balance_free(RfBalance *balance) {
@@ -147,7 +147,7 @@ static void exact_free(Exact *e, mpz_t *x) {
 }
 
 /* One attempt on the columns at[0..s). */
-static RfStatus attempt(RfContext *context, RfBalance *out, rf_index *at, rf_index s, const double *X,
+static RfStatus attempt(RfContext *context, RfBalance *out, const rf_index *at, rf_index s, const double *X,
                         const double *factor, rf_index n, rf_index d, const double *guess) {
   Exact e = {.context = context, .d = d, .s = s, .at = at};
   e.A = RF_NEW(mpz_t, d * s), e.pivot = RF_NEW(rf_index, d);
