@@ -14,6 +14,7 @@ from ._errors import (FileError, InputError, InternalError, NumericError, OutOfM
 from ._version import __version__
 from .functions import certify, explain, flow, inspect, maxmargin, train, verify
 from .networks import Network
+from .sweep import read_store, sweep
 from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
 
 __all__ = [
-    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "datasets", *_ESTIMATORS, "Network",
+    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
     "Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation",
     "Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError", "InternalError",
     "ReluflowWarning", "__version__",
