@@ -32,6 +32,7 @@ typedef struct Report {
   RfStatus status;
   RfFlowOutcome outcome;
   bool by_kkt, by_escape, by_rerun, by_opinion, opinion, audit_failed;
+  RfFlowAudit audit;
   double seconds, direction_error, rerun, distance;
   char text[256];
 } Report;
@@ -86,7 +87,7 @@ static double run_again(const FamilyProblem *p, const RfFlowLimit *limit) {
   context.tol.ode *= 0.01;
   context.deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;
   rf_flow_settings_init(&settings);
-  settings.check_direction = settings.with_alignment = false;
+  settings.check_direction = settings.with_alignment = settings.audit = false;
   if (rf_flow_run(&context, &other, &p->flow, &settings) < 0) return NAN;
   if (other.limit.outcome == RF_FLOW_CONVERGED) {
     distance = 0;
@@ -139,6 +140,8 @@ static void run_one(Report *report, const FamilyProblem *p, const Options *optio
     return;
   }
   report->outcome = result.limit.outcome;
+  report->audit_failed = result.audit.points > 0 && !result.audit.passed;
+  report->audit = result.audit;
   snprintf(report->text, sizeof report->text, "%s", result.limit.why);
   bool decided = report->outcome == RF_FLOW_CONVERGED || report->outcome == RF_FLOW_NOT_SEPARATED;
   if (report->outcome == RF_FLOW_CONVERGED) check_converged(&context, report, p, &result);
@@ -209,6 +212,10 @@ static rf_index run_family(Tally *tally, Family family, const Options *options, 
     if (bad || (options->list && report.outcome == RF_FLOW_UNDECIDED)) {
       printf("# %s %lld: %s: %s\n", family_names[family], (long long)j,
              bad ? "WRONG" : rf_flow_outcome_name(report.outcome), report.text);
+      if (report.audit_failed)
+        printf("# audit: velocity %.2g energy %.2g balance %.2g sides %.2g events %.2g\n",
+               report.audit.velocity, report.audit.energy, report.audit.balance, report.audit.sides,
+               report.audit.events);
       family_problem_print(stdout, &p, flags);
     }
     family_problem_free(&p);

@@ -89,8 +89,7 @@ static mpq_t *numbers(long count) {
   return array;
 }
 
-/* ---- exact arithmetic: results live in a ring of temporaries until 32 more were made ---------------------
- */
+/* ---- exact arithmetic: results live in a ring of temporaries until 32 more were made ------- */
 
 static Q temporary(void) { return c.ring[c.used++ % TEMPORARIES]; }
 static int sgn(const mpq_t a) { return mpq_sgn(a); }
@@ -163,8 +162,7 @@ static Q neuron(int sign, const Vec *w, const Vec *x) {
   return z;
 }
 
-/* ---- numbers as text ------------------------------------------------------------------------------------
- */
+/* ---- numbers as text ----------------------------------------------------------------------- */
 
 static size_t decimals(const char *s) { return strspn(s, "0123456789"); }
 
@@ -341,8 +339,7 @@ static void finish(void) {
   if (getc(c.in) != EOF) malformed("something follows qed");
 }
 
-/* ---- the rules of a tree --------------------------------------------------------------------------------
- */
+/* ---- the rules of a tree ------------------------------------------------------------------- */
 
 /* Rule N on the terms from `from` on. With |u| <= 1, sigma_j z_j >= 0, a_k.u >= b_k, multipliers c, mu >= 0
  * and r = v + sum c_j sigma_j x_j + sum mu_k a_k: v.u <= r.u - sum mu_k b_k <= |r| - sum mu_k b_k.
@@ -521,8 +518,7 @@ static void check_trees(void) {
   if (c.only <= 0) check_tree(-1);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------------- */
 
 /* upper U, neurons K, u s v rho: with mu the least margin > 0, sum |u_k| / mu <= sum rho_k / mu <= U. */
 static void check_network(void) {

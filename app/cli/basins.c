@@ -3,7 +3,7 @@
 #include "sweep/sweep.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct BasinsFlags {
@@ -30,10 +30,10 @@ static const CliOption options[] = {
 
 static RfStatus read_pair(RfContext *context, const char *flag, const char *text, char between, rf_index low,
                           rf_index high, rf_index out[2]) {
-  long long a, b;
-  char mark, rest;
-  if (sscanf(text, "%lld%c%lld%c", &a, &mark, &b, &rest) != 3 || mark != between || a < low || b < low ||
-      a > high || b > high)
+  char *middle, *end = NULL;
+  long long a = strtoll(text, &middle, 10), b = *middle == between ? strtoll(middle + 1, &end, 10) : 0;
+  bool fine = middle != text && *middle == between && end != middle + 1 && *end == '\0';
+  if (!fine || a < low || b < low || a > high || b > high)
     return rf_fail(context, RF_ERR_USAGE, "%s %s: expected two integers from %lld to %lld, A%cB", flag, text,
                    (long long)low, (long long)high, between);
   out[0] = a, out[1] = b;

@@ -83,8 +83,8 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;                  /* see cli_given */
-  char **rest;                  /* words that belong to another command: see CliCommand.foreign */
+  bool *given; /* see cli_given */
+  char **rest; /* words that belong to another command: see CliCommand.foreign */
   int n_rest;
   const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
@@ -92,10 +92,15 @@ typedef struct CliRun {
   RfJson *json;                 /* not NULL when JSON is wanted: write the members here */
   RfText page;                  /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
-  RfText html;          /* fill when common.report is set: the frame writes the file */
-  int width;            /* columns of the terminal, 60..100 */
-  bool failed;          /* set by cli_finish: there is no result to hand out */
-  bool stopped_reading; /* set by cli_load: interrupted before there were data */
+  RfText html;              /* fill when common.report is set: the frame writes the file */
+  int width;                /* columns of the terminal, 60..100 */
+  bool failed;              /* set by cli_finish: there is no result to hand out */
+  bool stopped_reading;     /* set by cli_load: interrupted before there were data */
+  const char *const *words; /* the words behind the command's name, borrowed; for the member `run` */
+  int n_words;
+  double began;                      /* rf_clock_seconds() */
+  char started[32];                  /* date and time, UTC */
+  char digest[RF_STUDY_DIGEST_SIZE]; /* of the data; "" without */
 } CliRun;
 
 struct CliCommand {
@@ -115,6 +120,7 @@ struct CliCommand {
   int (*run)(CliRun *run);
 };
 
+extern const CliCommand cli_rerun;
 extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
     cli_sweep_show, cli_sweep_plot, cli_basins;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
@@ -164,6 +170,15 @@ enum { CLI_MAX_OPTIONS = 96 };
 /* A run of a command whose flags are in `words`; after a failure too it is to be closed. */
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words);
 void cli_close(CliRun *run);
+/* Date and time, UTC, as 2024-02-29T12:00:00Z. */
+void cli_now(char *out, size_t size);
+/* Writes the member `run` and ends the JSON; call it once, after the command. */
+RfStatus cli_finish_json(CliRun *run, RfText *object);
+/* The command whose name is the first word, or the first two; *used says which. */
+const CliCommand *cli_find_command(int *used, int count, char **words);
+/* Every option of the run in the order of the help page; `value` is the struct it lies in. */
+typedef void (*CliOptionFn)(void *user, const CliOption *option, const void *base);
+void cli_each_option(CliRun *run, CliOptionFn each, void *user);
 /* Fills run from the words after the command's name. */
 RfStatus cli_parse(CliRun *run, int count, char **words);
 /* The name in `names` closest to `word`, NULL when nothing is close. */

@@ -203,7 +203,10 @@ static void man_page(RfText *out) {
               "hold\n.TP\n2\nbad "
               "usage or input; one line on standard error\n.TP\n3\nnumerical failure or undecided\n.TP\n130\n"
               "interrupted; the partial result is written and marked\n");
-  rf_text_add(out, ".SH ENVIRONMENT\n.TP\nNO_COLOR\nwhen set and not empty, no colours on a terminal\n");
+  rf_text_add(out,
+              ".SH ENVIRONMENT\n.TP\nNO_COLOR\nwhen set and not empty, no colours on a terminal\n"
+              ".TP\nRELUFLOW_DATA\na folder in which data files are looked up that are not found as named, "
+              "unless \\fB\\-\\-data\\-dir\\fR names one\n");
   rf_text_add(out, ".SH JSON FIELDS\nEvery field may be null: not computed, or not a number.\n");
   all_tables(out, rf_fields_man);
 }

@@ -299,6 +299,14 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
   return command->takes_data ? finish_source(run) : RF_OK;
 }
 
+void cli_each_option(CliRun *run, CliOptionFn each, void *user) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run);
+  for (int g = 0; g < n_groups; g++)
+    for (const CliOption *option = groups[g].options; option->name; option++)
+      each(user, option, groups[g].base);
+}
+
 bool cli_given(const CliRun *run, const char *option) {
   void *base;
   int number;

@@ -128,7 +128,7 @@ static RfStatus deliver(CliRun *run) {
   RfContext *context = &run->context;
   RfText object = {0};
   RfStatus status = RF_OK;
-  if (run->json) status = rf_json_finish(context, &object, run->json);
+  if (run->json) status = cli_finish_json(run, &object);
   if (status == RF_OK && (run->page.failed || run->html.failed))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
   if (status == RF_OK && run->common.output && !run->command->owns_output) {

@@ -12,8 +12,10 @@
 
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words) {
   memset(run, 0, sizeof *run);
-  run->command = command;
+  run->command = command, run->words = (const char *const *)words, run->n_words = count;
   rf_context_init(&run->context);
+  run->began = rf_clock_seconds();
+  cli_now(run->started, sizeof run->started);
   run->settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
   run->arguments = RF_NEW(const char *, count + 1);
   run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
@@ -92,6 +94,7 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
     source.labels_path = look_up(run, source.labels_path, &labels);
     status = rf_data_load(&run->context, dataset, &source);
   }
+  if (status == RF_OK && run->json && wanted == &run->source) rf_study_digest(run->digest, dataset);
   if (status > 0) { /* interrupted: without data there is no partial result */
     run->stopped_reading = true;
     status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", wanted->path);

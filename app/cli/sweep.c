@@ -70,7 +70,8 @@ static void counts_json(RfJson *json, const char *path, const char *command, con
   rf_json_string(json, "command", command);
   rf_json_integer(json, "cells", counts->total);
   rf_json_object(json, "status");
-  for (int k = 0; k < 8; k++) rf_json_integer(json, status_names[k], all[k]);
+  for (int k = 0; k < 8; k++) /* members of an object are names: no dashes */
+    rf_json_integer(json, k == 1 ? "does_not_hold" : status_names[k], all[k]);
   rf_json_end(json);
   rf_json_integer(json, "incidents", counts->incidents);
   rf_json_number(json, "cell_seconds", counts->seconds);
@@ -398,7 +399,7 @@ static RfStatus repeat_cell(CliRun *run, const Opened *opened, rf_index cell, ch
   if (cli_given(&inner, "--time")) inner.context.deadline = rf_clock_seconds() + inner.common.time;
   if (!status) status = rf_json_new(&inner.context, &inner.json, opened->command.table);
   if (!status) inner.command->run(&inner);
-  if (!status) status = inner.failed ? inner.status : rf_json_finish(&inner.context, &json, inner.json);
+  if (!status) status = inner.failed ? inner.status : cli_finish_json(&inner, &json);
   if (status) rf_fail(context, status, "%s", inner.context.error);
   if (!status) status = sweep_digest(context, digest, rf_text_string(&json), json.length);
   if (!status) {

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField certify[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_STRING_ROW("model", "the network file"),
     RF_NUMBER_ROW("margin", "length", "min_i y_i f(x_i) / |theta|^D"),

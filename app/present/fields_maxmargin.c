@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField maxmargin[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_INTEGER_ROW("n", "samples"),
     RF_INTEGER_ROW("d", "dimension, with the column of --bias"),

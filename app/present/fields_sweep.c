@@ -2,12 +2,13 @@
 #include "present/present_internal.h"
 
 static const RfField sweep[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("store", "the SQLite file; null for --dry-run"),
     RF_STRING_ROW("command", "the command that is repeated"),
     RF_INTEGER_ROW("cells", "cells of the sweep"),
     RF_OBJECT_ROW("status", "how many cells have which status"),
     RF_INTEGER_ROW("status.holds", "exit status 0"),
-    RF_INTEGER_ROW("status.does-not-hold", "exit status 1"),
+    RF_INTEGER_ROW("status.does_not_hold", "exit status 1"),
     RF_INTEGER_ROW("status.undecided", "exit status 3"),
     RF_INTEGER_ROW("status.timeout", "stopped by --time; what was known by then is in the row"),
     RF_INTEGER_ROW("status.refused", "exit status 2; the column error says why"),
@@ -26,6 +27,7 @@ static const RfField sweep[] = {
 const RfFieldTable rf_fields_sweep = {"sweep", false, "a population of runs and its store", RF_ROWS(sweep)};
 
 static const RfField export_rows[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("store", "the SQLite file"),
     RF_INTEGER_ROW("cells", "rows written"),
     RF_STRING_ROW("csv", "file of comma-separated values"),
@@ -35,6 +37,7 @@ const RfFieldTable rf_fields_sweep_export = {"sweep export", false, "a store wri
                                              RF_ROWS(export_rows)};
 
 static const RfField show[] = {
+    RF_RUN_ROW,
     RF_INTEGER_ROW("id", "number of the cell"),
     RF_STRING_ROW("command", "its command line"),
     RF_STRING_ROW("status", "its status in the store"),

@@ -90,8 +90,7 @@ void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *
   rf_json_end(json);
 }
 
-/* ---- page ------------------------------------------------------------------------------------------------
- */
+/* ---- page ---------------------------------------------------------------------------------- */
 
 static void certificate_line(RfText *page, const RfOptimum *o) {
   rf_index support = 0;

@@ -1,7 +1,7 @@
 /* From the JSON object of a cell to a row: one column per scalar field of the command's table, shapes
  * expanded. Fields that tell how long something took are no columns: the row's own `seconds` does. */
 #include "sweep/scan.h"
-#include "sweep/sha256.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,10 +86,17 @@ RfStatus sweep_columns_new(RfContext *context, SweepColumns *columns, const Swee
 
 /* ---- digests and packing ---------------------------------------------------------------------- */
 
+static void sha256_of(char digest[72], const RfText *text) {
+  RfSha256 sha;
+  rf_sha256_init(&sha);
+  rf_sha256_add(&sha, rf_text_string(text), text->length);
+  rf_sha256_text(&sha, digest);
+}
+
 RfStatus sweep_digest(RfContext *context, char digest[72], const char *json, size_t length) {
   RfText plain = {0};
   bool fine = sweep_scan(&plain, NULL, NULL, NULL, json, length);
-  if (fine) sweep_sha256(digest, rf_text_string(&plain), plain.length);
+  if (fine) sha256_of(digest, &plain);
   rf_text_free(&plain);
   return fine ? RF_OK : rf_fail(context, RF_ERR_INTERNAL, "the answer is not JSON");
 }
@@ -138,7 +145,7 @@ RfStatus sweep_pack(RfContext *context, RfText *out, const SweepColumns *columns
     return rf_fail(context, RF_ERR_INTERNAL, "the answer is not JSON");
   }
   for (rf_index k = 0; fine && k < columns->count; k++) pack_scalar(out, &scalars[k], &texts);
-  if (answered) sweep_sha256(digest, rf_text_string(&plain), plain.length);
+  if (answered) sha256_of(digest, &plain);
   pack_text(out, digest, strlen(digest));
   pack_text(out, answer->error, strlen(answer->error));
   if (fine && answered && keep_json)

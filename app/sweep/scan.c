@@ -156,9 +156,35 @@ static void object(Scan *scan, bool named, int depth) {
   if (!scan->broken && expect(scan, '}')) rf_text_add(scan->plain, "}");
 }
 
+/* Numbers, which are most of the text, go over without being looked at one by one: everything up to the
+ * bracket but the blanks. False when there is something else in the array. */
+static bool numbers(Scan *scan) {
+  const char *close = memchr(scan->at, ']', (size_t)(scan->end - scan->at));
+  char bytes[1024];
+  size_t used = 0;
+  if (!close) return false;
+  for (const char *at = scan->at; at < close; at++)
+    if (*at == '{' || *at == '[' || *at == '"') return false;
+  for (const char *at = scan->at; at < close; at++) {
+    if (is_blank(*at)) continue;
+    bytes[used++] = *at;
+    if (used < sizeof bytes) continue;
+    rf_text_add_bytes(scan->plain, bytes, used);
+    used = 0;
+  }
+  rf_text_add_bytes(scan->plain, bytes, used);
+  scan->at = close;
+  return true;
+}
+
 static void array(Scan *scan, int depth) {
   scan->at++;
   rf_text_add(scan->plain, "[");
+  char next = peek(scan);
+  if ((next == '-' || (next >= '0' && next <= '9')) && numbers(scan)) {
+    if (expect(scan, ']')) rf_text_add(scan->plain, "]");
+    return;
+  }
   if (peek(scan) != ']') {
     value(scan, false, depth + 1);
     while (!scan->broken && peek(scan) == ',') {

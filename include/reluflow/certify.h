@@ -72,8 +72,7 @@ RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net,
 RF_API RfStatus rf_certify_kkt_first_layer(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
                                            const double *y, rf_index n);
 
-/* ---- layered networks -------------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* A homogeneous layered network with one output as a point of min |theta|^2/2 s.t. y_i f(x_i) >= 1. At kinks
  * the derivative with phi'(0) = leak is used, so a network on a kink may be a KKT point although `holds` is

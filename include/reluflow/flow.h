@@ -25,8 +25,7 @@
 extern "C" {
 #endif
 
-/* ---- where the flow starts ------------------------------------------------------------------------------
- */
+/* ---- where the flow starts ----------------------------------------------------------------- */
 
 /* theta(0) = eps * exp(log_norm_k) * direction_k. A zero neuron has log_norm -infinity (direction ignored).
  */
@@ -40,8 +39,7 @@ RF_API void rf_flow_start_free(RfFlowStart *start);
 /* Splits the weights of a network into directions and log-norms. */
 RF_API RfStatus rf_flow_start_from_net(RfContext *context, RfFlowStart *start, const RfNet *net);
 
-/* ---- problem and settings ---------------------------------------------------------------------------------
- */
+/* ---- problem and settings ------------------------------------------------------------------ */
 
 /* Everything is borrowed; the arrays must outlive the call. */
 typedef struct RfFlowProblem {
@@ -84,6 +82,7 @@ typedef struct RfFlowSettings {
   double until_value;   /* L at which to stop (in the chosen normalisation), or the time t */
   rf_index trace;       /* about this many trace rows, 0 = none */
   bool check_direction; /* second run at other settings for limit.direction_error                     true */
+  bool audit;           /* read the run independently for result.audit                                true */
   bool with_alignment;  /* fill result.alignment                                                      true */
   rf_index max_steps;   /* integrator steps before `undecided`                                     200000 */
   const RfFlowCheckpoint *resume; /* continue from here, bit-identically; NULL = from the start */
@@ -112,8 +111,7 @@ struct RfFlowCheckpoint {
 };
 RF_API void rf_flow_checkpoint_free(RfFlowCheckpoint *checkpoint);
 
-/* ---- alignment: the limit eps -> 0 near the origin, exactly -----------------------------------------------
- */
+/* ---- alignment: the limit eps -> 0 near the origin, exactly -------------------------------- */
 
 typedef enum RfEventKind {
   RF_EVENT_CROSS = 0,
@@ -202,8 +200,7 @@ RF_API RfStatus rf_flow_align_neuron(RfContext *context, RfAlignNeuron *out, con
  * it leaves the remaining neurons at their start, with destiny RF_DESTINY_RUNNING. */
 RF_API RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------------- */
 
 typedef struct RfFlowEvent {
   double log_t; /* in the clock of problem->mean; -infinity at t = 0; NaN for in_limit */
@@ -277,6 +274,19 @@ typedef struct RfFlowMonitors {
   double seconds_fit, seconds_infinity, seconds_limit;
 } RfFlowMonitors;
 
+/* An independent reading of the run: from the weights and the data alone, at `points` of its states. Worst
+ * deviations; the run passed when all are small. */
+typedef struct RfFlowAudit {
+  double velocity; /* of a unit from its least-norm element, over sum |loss'_i| s_i |x_i| / S */
+  double energy;   /* of the fall of ln L from the integral of |velocity|^2 / L over explicit steps, over the
+                      fall */
+  double balance;  /* of a_k^2 - |w_k|^2 from its start, over the larger of |(w_k,a_k)|^2 then and now */
+  double sides;    /* of w.x beyond the side it is taken to be on, over |w||x| */
+  double events;   /* field against the way an event took, over the scale of velocity */
+  rf_index points; /* 0: no audit was made */
+  bool passed;
+} RfFlowAudit;
+
 typedef struct RfFlowResult {
   rf_index n, d, m;
   RfAlignment alignment; /* empty unless asked for */
@@ -291,6 +301,7 @@ typedef struct RfFlowResult {
   RfFlowTrace *trace;
   RfFlowLimit limit;
   RfFlowMonitors monitors;
+  RfFlowAudit audit;
   RfNet net_end;       /* state where integration ended, directions scaled to |theta| = 1 */
   double log_norm_end; /* ln |theta| there (before scale freezing) */
   double log_t_end;    /* and its time */
@@ -304,8 +315,7 @@ RF_API void rf_flow_result_free(RfFlowResult *result);
 RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings);
 
-/* ---- layered networks -----------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* Where the flow of a homogeneous layered network ends. The late clock carries it to smoothed margins of 400,
  * then the scale is frozen and a Newton polish looks for the KKT point beside it, again and again, until two

@@ -66,9 +66,9 @@ typedef struct RfOptimum {
   rf_index n, d;
   double leak;
   RfOptimumStatus status;
-  double objective; /* sum |u_k| / min margin of the network below, every rounding counted: an upper bound; inf
-                       when none is known. The min margin is 1 to rounding, or in [1,2) where dividing by it
-                       would cost digits */
+  double objective; /* sum |u_k| / min margin of the network below, every rounding counted: an upper bound;
+                       inf when none is known. The min margin is 1 to rounding, or in [1,2) where dividing by
+                       it would cost digits */
   double lower;     /* proved, every rounding counted: no network does better */
   double gap;       /* (objective - lower) / objective; 0 is perfect, 1 means no information */
   rf_index neurons; /* in the network below */

@@ -43,6 +43,11 @@ RF_API void rf_study_split_free(RfStudySplit *split);
 RF_API const RfDataset *rf_study_split_data(const RfStudySplit *split, rf_index k);
 RF_API const char *rf_study_split_name(const RfStudySplit *split, rf_index k);
 
+/* SHA-256 of the rows as they are used, in hexadecimal: for each sample the name of its class, a zero byte,
+ * and its coordinates as little-endian doubles. */
+enum { RF_STUDY_DIGEST_SIZE = 65 };
+RF_API void rf_study_digest(char out[RF_STUDY_DIGEST_SIZE], const RfDataset *data);
+
 /* ---- what the data decide before training ------------------------------------------------------ */
 
 /* The results of margin, geometry and theory for one dataset, gathered in one walk. With more than two

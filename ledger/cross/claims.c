@@ -270,8 +270,7 @@ done:
   return status;
 }
 
-/* ---- E-X-3: margins over the leak -----------------------------------------------------------------------
- */
+/* ---- E-X-3: margins over the leak ---------------------------------------------------------- */
 
 /* Limit margin from a small start; positive: all a > 0. */
 static RfStatus limit_margin(RfClaimRun *run, double *margin, double leak, bool positive) {

@@ -25,8 +25,7 @@ static void one_sided_mean(double *mu, const RfLlwaSet *set, int side) {
                set->d);
 }
 
-/* ---- the constants of Lemma G.4
- * --------------------------------------------------------------------------------- */
+/* ---- the constants of Lemma G.4 ------------------------------------------------------------ */
 
 /* sum_i c_i z_i with c_i = low or high by the bits. */
 static void vertex(double *v, const RfLlwaSet *set, unsigned bits, double low, double high) {
@@ -135,9 +134,7 @@ static RfStatus constants(RfClaimRun *run, Constants *c, const RfLlwaSet *set, c
   return status;
 }
 
-/* ---- LLWA-32
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-32 ------------------------------------------------------------------------------- */
 
 typedef struct Entry {
   const RfLlwaSet *set;
@@ -242,9 +239,7 @@ RfStatus rf_llwa_32(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-33
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-33 ------------------------------------------------------------------------------- */
 
 /* End of the exact alignment phase, in the clock of the mean loss. */
 static RfStatus alignment_end(RfClaimRun *run, double *t, const RfLlwaSet *set, const RfNet *start) {

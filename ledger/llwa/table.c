@@ -83,8 +83,7 @@ static RfStatus one_entry(RfClaimRun *run, Entry *entry, RfDataset *data, RfTrai
   return status;
 }
 
-/* ---- LLWA-40: Table 1 -----------------------------------------------------------------------------------
- */
+/* ---- LLWA-40: Table 1 ---------------------------------------------------------------------- */
 
 /* Columns of the table; errors in percent. */
 typedef struct Table {
@@ -163,8 +162,7 @@ RfStatus rf_llwa_40(RfClaimRun *run) {
   return draw_table(run, &t);
 }
 
-/* ---- LLWA-41: Figure 4 ----------------------------------------------------------------------------------
- */
+/* ---- LLWA-41: Figure 4 --------------------------------------------------------------------- */
 
 enum { cells = 201, coarse = 51 };
 

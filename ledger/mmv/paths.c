@@ -13,8 +13,7 @@
 #include "kit/samples.h"
 #include "kit/setting.h"
 
-/* ---- MMV-12: paths, (28), (29) ---------------------------------------------------------------------------
- */
+/* ---- MMV-12: paths, (28), (29) ------------------------------------------------------------- */
 
 enum { most_n = 12, unit = 27720 }; /* the unit of time is divisible by 1..12: exact integers */
 
@@ -166,8 +165,7 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
   return draw_paths(run);
 }
 
-/* ---- MMV-14: t1 against n and sep -------------------------------------------------------------------------
- */
+/* ---- MMV-14: t1 against n and sep ---------------------------------------------------------- */
 
 typedef struct Arrival {
   double measured, bound, bound_data; /* worst arrival; bound with the start's zeta2, and without it */
@@ -318,8 +316,7 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
   return draw_arrivals(run, sizes, by_n, 7, seps, by_sep, 9);
 }
 
-/* ---- MMV-22: how often S+ is not empty --------------------------------------------------------------------
- */
+/* ---- MMV-22: how often S+ is not empty ----------------------------------------------------- */
 
 /* k positive neurons; some arrives in S+; the first sees a positive sample at the start. */
 static RfStatus positive_start(RfClaimRun *run, bool *reached, bool *sees, const RfDataset *data, rf_index k,

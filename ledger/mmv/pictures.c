@@ -44,8 +44,7 @@ static void sample(const Frame *f, const double *x, double y, const char *name) 
   label(f, x, 16, -4, name);
 }
 
-/* ---- Figure 1: the velocity of a direction ----------------------------------------------------------------
- */
+/* ---- Figure 1: the velocity of a direction ------------------------------------------------- */
 
 static const double fig1_X[] = {0.9, 0.5, 0.35, -0.75, -0.95, -0.2}, fig1_y[] = {1, -1, -1};
 
@@ -82,8 +81,7 @@ static RfStatus figure_1(RfClaimRun *run, const Frame *f) {
   return RF_OK;
 }
 
-/* ---- Figure 2: three fates of a positive neuron -----------------------------------------------------------
- */
+/* ---- Figure 2: three fates of a positive neuron -------------------------------------------- */
 
 static const double fig2_X[] = {1, -0.3, 0.9, -0.15, -1, -0.2, -0.8, -0.35}, fig2_y[] = {1, 1, -1, -1};
 
@@ -148,8 +146,7 @@ static RfStatus figure_2(RfClaimRun *run, const Frame *f) {
   return status;
 }
 
-/* ---- Figure 3: the push at a hyperplane -------------------------------------------------------------------
- */
+/* ---- Figure 3: the push at a hyperplane ---------------------------------------------------- */
 
 static RfStatus figure_3(RfClaimRun *run, const Frame *f) {
   for (int i = 0; i < 4; i++) { /* both points of every hyperplane, any activation of the sample itself */
@@ -177,8 +174,7 @@ static RfStatus figure_3(RfClaimRun *run, const Frame *f) {
   return RF_OK;
 }
 
-/* ---- Figure 4: activation over time -----------------------------------------------------------------------
- */
+/* ---- Figure 4: activation over time -------------------------------------------------------- */
 
 static RfStatus figure_4(RfClaimRun *run, const Frame *f, double width) {
   RfDataset data = {0};
@@ -251,8 +247,7 @@ static RfStatus first_drawings(RfClaimRun *run) {
   return status ? status : rf_claim_picture(run, &svg, "E-MM-1.svg");
 }
 
-/* ---- Figures 18 to 21: solutions at a hyperplane ----------------------------------------------------------
- */
+/* ---- Figures 18 to 21: solutions at a hyperplane ------------------------------------------- */
 
 /* Field of a positive neuron in the plane, |a| = |w|. */
 static void plane_field(double *out, const double *w, const double *X, const double *y, int n) {

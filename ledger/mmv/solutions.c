@@ -11,8 +11,7 @@
 #include "kit/samples.h"
 #include "kit/setting.h"
 
-/* ---- one neuron, one sample x = (1,0) ---------------------------------------------------------------------
- */
+/* ---- one neuron, one sample x = (1,0) ------------------------------------------------------ */
 
 /* theta = (w1, w2, v); velocity of the flow with phi'(0) = at_zero. */
 static void velocity(double *out, const double *theta, double y, double at_zero) {
@@ -59,8 +58,7 @@ static double euler(double h, double at_zero, int *changes) {
   return theta[0];
 }
 
-/* ---- MMV-23: E.3 ------------------------------------------------------------------------------------------
- */
+/* ---- MMV-23: E.3 --------------------------------------------------------------------------- */
 
 RfStatus rf_mmv_23(RfClaimRun *run) {
   const double slopes[] = {0.1, 1}, shares[] = {-2, -1, -0.5, -0.1, 0.1, 0.5, 1, 2};
@@ -81,8 +79,7 @@ RfStatus rf_mmv_23(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- MMV-24: E.4, (47) ------------------------------------------------------------------------------------
- */
+/* ---- MMV-24: E.4, (47) --------------------------------------------------------------------- */
 
 /* (47): v^2 - u^2 = 1, u = sinh s, v = cosh s, ds/dt = exp(-sinh(2s)/2). Runge-Kutta of order 4 from a table.
  */
@@ -156,8 +153,7 @@ RfStatus rf_mmv_24(RfClaimRun *run) {
   return engine_follows(run);
 }
 
-/* ---- MMV-25: (46), (50) -----------------------------------------------------------------------------------
- */
+/* ---- MMV-25: (46), (50) -------------------------------------------------------------------- */
 
 static RfStatus judge_gradient(RfClaimRun *run, const RfDataset *data, double X_max, uint64_t seed,
                                double *least) {
@@ -221,8 +217,7 @@ RfStatus rf_mmv_25(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-26: appendix F -----------------------------------------------------------------------------------
- */
+/* ---- MMV-26: appendix F -------------------------------------------------------------------- */
 
 /* A neuron exactly on `planes` hyperplanes and active elsewhere: a first step with phi'(0) = share on them,
  * then the engine; the engine itself decides when share is negative. */

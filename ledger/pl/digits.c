@@ -63,8 +63,7 @@ static void say(RfClaimRun *run, const Trained *t) {
                 t->result.last.loss);
 }
 
-/* ---- PL-21: Figure 3 -------------------------------------------------------------------------------------
- */
+/* ---- PL-21: Figure 3 ----------------------------------------------------------------------- */
 
 /* Inner products of one stage: across classes, within class 0, within class 1. */
 typedef struct Products {
@@ -210,8 +209,7 @@ RfStatus rf_pl_21(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-22: Figure 4 -------------------------------------------------------------------------------------
- */
+/* ---- PL-22: Figure 4 ----------------------------------------------------------------------- */
 
 static RfStatus draw_layer(RfClaimRun *run, const double *values, const double *x, const double *y,
                            const double *a) {

@@ -25,8 +25,7 @@ static RfStatus extremal_of(RfContext *context, RfExtremal *extremal, const RfDa
   return rf_geometry_extremal(context, extremal, data->X, data->y, data->n, data->d, &settings);
 }
 
-/* ---- PL-03: Lemma A.1, (31)-(36) -------------------------------------------------------------------------
- */
+/* ---- PL-03: Lemma A.1, (31)-(36) ----------------------------------------------------------- */
 
 static RfStatus stationary(RfClaimRun *run, const char *spec, rf_index *directions, rf_index *kinks) {
   RfDataset data = {0};
@@ -67,8 +66,7 @@ RfStatus rf_pl_03(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-04: Lemma A.2, (37)-(44) -------------------------------------------------------------------------
- */
+/* ---- PL-04: Lemma A.2, (37)-(44) ----------------------------------------------------------- */
 
 /* G of the normalised w + eps v against (37), and w.g(w + eps v) = G(w), for eps up to eps_max of (40): the
  * first sign change of a sample off its hyperplane. */
@@ -121,8 +119,7 @@ RfStatus rf_pl_04(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- PL-08: Lemma 2, (13), (14) --------------------------------------------------------------------------
- */
+/* ---- PL-08: Lemma 2, (13), (14) ------------------------------------------------------------ */
 
 /* side +1: entry '+' on positives, '-' where some positive has a negative product, '0' otherwise. */
 static void expected_sector(char *sector, const RfDataset *data, int side) {
@@ -172,8 +169,7 @@ RfStatus rf_pl_08(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-15: Theorem 1, probability -----------------------------------------------------------------------
- */
+/* ---- PL-15: Theorem 1, probability --------------------------------------------------------- */
 
 /* Where the neurons of one start arrive in the limit eps -> 0: bit 0 for J+, bit 1 for J-. */
 static RfStatus groups_of_start(RfClaimRun *run, int *groups, const RfDataset *data, rf_index m,

@@ -202,8 +202,7 @@ RfStatus rf_vss_03(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-10: Remark 3.2, perturbed inputs ----------------------------------------------------------------
- */
+/* ---- VSS-10: Remark 3.2, perturbed inputs -------------------------------------------------- */
 
 static const double radius = 1e-2;
 
@@ -360,8 +359,7 @@ RfStatus rf_vss_10(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-12: Theorem 4.2 (1), programs (7)-(9)
- * ------------------------------------------------------------- */
+/* ---- VSS-12: Theorem 4.2 (1), programs (7)-(9) --------------------------------------------- */
 
 /* min sum_l |u_l| s.t. y_i sum_l <u_l, x_i^l> >= 1 over groups of `size` coordinates, by |u| = min_h
  * (u^2/h+h)/2: hard margins with reweighted columns. *upper and *lower bracket the optimum (the lower bound

@@ -126,7 +126,7 @@ static int work_run(CliRun *run, void *out) {
   rf_json_set_aside(run->json, &product->arrays);
   int exit_status = run->command->run(run);
   if (run->failed) return exit_status;
-  status = rf_json_finish(context, &product->json, run->json);
+  status = cli_finish_json(run, &product->json);
   if (status == RF_OK && (run->page.failed || run->html.failed))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
   if (status == RF_OK && run->common.report && run->html.length)

@@ -114,6 +114,13 @@ if pandas is not None:
             return _plot(self.store, x, y, color, facet, where, kind)
 
 
+def _array(values: list[Any]) -> np.ndarray:
+    """Numbers with NaN for what is missing; objects where there are texts, "" for what is missing."""
+    if any(isinstance(value, str) for value in values):
+        return np.array(["" if value is None else value for value in values], dtype=object)
+    return np.array([np.nan if value is None else value for value in values])
+
+
 def read_store(path: str | os.PathLike[str]) -> Any:
     """The cells of a store: a data frame when pandas is there, otherwise a dict of arrays."""
     name = os.fspath(path)
@@ -129,8 +136,7 @@ def read_store(path: str | os.PathLike[str]) -> Any:
         frame = Frame([[row[k] for k in keep] for row in rows], columns=[names[k] for k in keep])
         frame.store = name
         return frame
-    table = Table({names[k]: np.array([np.nan if row[k] is None and not isinstance(row[k], str) else row[k] for row in rows])
-                   for k in keep})
+    table = Table({names[k]: _array([row[k] for row in rows]) for k in keep})
     table.store = name
     return table
 
@@ -145,7 +151,7 @@ def sweep(command: str, data: Any = None, *, store: str | os.PathLike[str] | Non
     returned.
 
     >>> cells = sweep("flow", "gen:orthant,n={6,8},d=2", scale=[1e-2, "limit"], seed=range(3), width=4, workers=2)
-    >>> len(cells["limit.margin"]), sorted(set(cells["n"]))
+    >>> len(cells["limit.margin"]), sorted(set(cells["n"].tolist()))
     (12, [6, 8])
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,8 @@
 """Sweeps from Python: the same words, the same table."""
 import math
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -47,3 +49,12 @@ def test_pandas_reads_the_store(tmp_path):
     reluflow.sweep("flow", "gen:xor", seed=range(3), width=4, store=tmp_path / "x.db")
     cells = pandas.read_sql("select * from cells", sqlite3.connect(tmp_path / "x.db"))
     assert list(cells["seed"]) == [0, 1, 2] and "limit.margin" in cells
+
+
+def test_without_pandas(tmp_path):
+    script = ("import sys; sys.modules['pandas'] = None; import reluflow; "
+              f"cells = reluflow.sweep('flow', 'gen:xor', scale=[1e-2, 'limit'], seed=range(2), width=4, store={str(tmp_path / 'y.db')!r}); "
+              "print(type(cells).__name__, cells['seed'].dtype, cells['limit.margin'].dtype, cells['scale'].tolist(), cells['error'].tolist()); "
+              "cells.plot(x='scale', y='limit.margin')")
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout.startswith("Table int64 float64 [0.01, 0.01, 'limit', 'limit']"), run.stdout + run.stderr

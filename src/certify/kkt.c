@@ -92,8 +92,7 @@ static RfStatus merge(RfContext *context, RfPoint *merged, double *relative, rf_
   return status;
 }
 
-/* ---- residuals ------------------------------------------------------------------------------------------
- */
+/* ---- residuals ----------------------------------------------------------------------------- */
 
 static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p) {
   rf_index *group = RF_NEW(rf_index, p->m), *at = RF_NEW(rf_index, p->m);

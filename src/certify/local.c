@@ -259,8 +259,7 @@ static RfStatus test_zero_neurons(RfContext *context, RfCertificate *c, const Rf
   return status;
 }
 
-/* ---- the ladder -----------------------------------------------------------------------------------------
- */
+/* ---- the ladder ---------------------------------------------------------------------------- */
 
 static RfStatus climb(RfContext *context, RfCertificate *c, const RfPoint *p, OwnKinks *own,
                       const RfCertifySettings *settings) {

@@ -7,6 +7,7 @@
 void rf_flow_settings_init(RfFlowSettings *settings) {
   memset(settings, 0, sizeof *settings);
   settings->check_direction = true;
+  settings->audit = true;
   settings->with_alignment = true;
   settings->max_steps = 200000;
 }

@@ -193,8 +193,7 @@ static RfStatus take_network(RfSolve *s, Draft *best, const double *X) {
   return RF_OK;
 }
 
-/* ---- multipliers ----------------------------------------------------------------------------------------
- */
+/* ---- multipliers --------------------------------------------------------------------------- */
 
 /* lambda / M(lambda), with the sum that they then have. */
 static void take_multipliers(RfOptimum *o, const double *lambda, double norm) {
@@ -226,8 +225,7 @@ static RfStatus deliver_linear(RfSolve *s, const double *lambda, const double *X
   return status;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------
- */
+/* ---- both ---------------------------------------------------------------------------------- */
 
 static RfStatus best_network(RfSolve *s, Draft *best, double *lambda, const double *X, const double *y) {
   const RfOptimum *o = s->result;

@@ -18,8 +18,7 @@ void rf_reduced_free(RfReduced *reduced) {
   memset(reduced, 0, sizeof *reduced);
 }
 
-/* ---- rows on one line -----------------------------------------------------------------------------------
- */
+/* ---- rows on one line ---------------------------------------------------------------------- */
 
 typedef struct Keyed {
   double key; /* |x . probe|: equal for rows on one line */
@@ -87,8 +86,7 @@ static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, doubl
   return status;
 }
 
-/* ---- antipodal pairs, and everything for leak 1
- * ------------------------------------------------------------- */
+/* ---- antipodal pairs, and everything for leak 1 -------------------------------------------- */
 
 /* Is there mu >= 0, sum 1, with sum mu_k z_k = 0 exactly? Then RF_INFEASIBLE. rows z (count x d). */
 static RfStatus gordan(RfContext *context, double *mu, const double *Z, rf_index count, rf_index d) {
@@ -138,8 +136,7 @@ static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *d
   return status;
 }
 
-/* ---- coordinates of the span
- * -------------------------------------------------------------------------------- */
+/* ---- coordinates of the span --------------------------------------------------------------- */
 
 /* Orthonormal basis of the row space in *basis when it is smaller than R^d (else NULL and *rank = d). */
 static RfStatus span_basis(RfContext *context, double **basis, rf_index *rank, const double *X, rf_index n,

@@ -21,8 +21,7 @@ void rf_optimum_free(RfOptimum *optimum) {
   memset(optimum, 0, sizeof *optimum);
 }
 
-/* ---- entry
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- entry --------------------------------------------------------------------------------- */
 
 static RfStatus check(RfContext *context, const double *X, const double *y, rf_index n, rf_index d,
                       const RfOptimumSettings *settings) {

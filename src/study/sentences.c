@@ -234,8 +234,7 @@ void rf_explain_sentences(RfExplanation *e) {
   about_time(e);
 }
 
-/* ---- several classes -------------------------------------------------------------------------------------
- */
+/* ---- several classes ----------------------------------------------------------------------- */
 
 /* "a line separates classes 0 and 1 from the rest, but not 2" */
 static void about_separation(RfExplanation *e) {

@@ -175,10 +175,9 @@ static inline double cart_extrapolate(Cart *c, double h, double *out, int *colum
         double scale = 1e-300, worst = 0;
         for (int e = k * (c->d + 1); e < (k + 1) * (c->d + 1); e++) {
           scale = fmax(scale, fmax(fabs(c->theta[e]), fabs(now[e])));
-          worst = fmax(worst, fabs(now[e] - table[j - 1][e]));
+          worst = fmax(worst, isfinite(now[e]) ? fabs(now[e] - table[j - 1][e]) : INFINITY);
         }
         error = fmax(error, worst / (c->tol * scale));
-        if (!isfinite(scale) || isnan(worst)) error = INFINITY;
       }
     }
     memcpy(table[j], now, sizeof now);

@@ -149,8 +149,7 @@ RfStatus __wrap_rf_la_nnls(RfContext *context, double *x, double *residual, RfLe
   return status;
 }
 
-/* ---- points, sectors, data ------------------------------------------------------------------------------
- */
+/* ---- points, sectors, data ----------------------------------------------------------------- */
 
 double __real_rf_la_norm(const double *, rf_index);
 double __wrap_rf_la_norm(const double *, rf_index);
@@ -222,8 +221,7 @@ RfStatus __wrap_rf_data_generate(RfContext *context, RfDataset *data, const char
   return status;
 }
 
-/* ---- the test -------------------------------------------------------------------------------------------
- */
+/* ---- the test ------------------------------------------------------------------------------ */
 
 static const struct {
   const char *id;
