@@ -62,6 +62,7 @@ static const RfField plot[] = {
     RF_NUMBER_ROW("groups[].low", "", "lower quartile, or lower end of the interval of the share"),
     RF_NUMBER_ROW("groups[].middle", "", "median, or share"),
     RF_NUMBER_ROW("groups[].high", "", "upper quartile, or upper end of the interval of the share"),
+    RF_RUN_ROW,
 };
 const RfFieldTable rf_fields_sweep_plot = {"sweep plot", false, "a picture of a store, in numbers",
                                            RF_ROWS(plot)};
@@ -78,5 +79,6 @@ static const RfField basins[] = {
     RF_OBJECT_ROW("places[]", "where starts go"),
     RF_STRING_ROW("places[].name", "destiny, or sign of a (p or n) and final sector"),
     RF_INTEGER_ROW("places[].pixels", "starts that go there"),
+    RF_RUN_ROW,
 };
 const RfFieldTable rf_fields_basins = {"basins", false, "which start goes where", RF_ROWS(basins)};
