@@ -83,21 +83,22 @@ int main(int argc, char **argv) {
   rf_context_init(&context);
   snprintf(seeds, sizeof seeds, "--seed=0..%lld", (long long)cells - 1);
   snprintf(few, sizeof few, "--seed=0..%lld", (long long)cells / 10 - 1);
-  char *words[] = {"gen:orthant,n=10,d=3", "--width=4", "--scale=limit", "--verdict=0", seeds};
-  char *fewer[] = {words[0], words[1], words[2], words[3], few};
+  char *words[] = {"gen:orthant,n=10,d=3", "--width=4", "--scale=limit", "--trace=0", "--verdict=0", seeds};
+  char *fewer[] = {words[0], words[1], words[2], words[3], words[4], few};
   if (sweep_command_named(&context, &command, "flow") ||
-      sweep_plan_new(&context, &plan, &command, 5, words, NULL, NULL) ||
-      sweep_plan_new(&context, &tenth, &command, 5, fewer, NULL, NULL))
+      sweep_plan_new(&context, &plan, &command, 6, words, NULL, NULL) ||
+      sweep_plan_new(&context, &tenth, &command, 6, fewer, NULL, NULL))
     fail(&context);
-  printf("%lld cells: flow %s %s %s %s\n", (long long)cells, words[0], words[1], words[2], words[3]);
+  printf("%lld cells: flow %s %s %s %s %s\n", (long long)cells, words[0], words[1], words[2], words[3],
+         words[4]);
   printf("%-22s %9s %9s %9s %8s %14s %12s %10s\n", "", "wall, s", "CPU, s", "cells/s", "speed-up",
          "overhead, ms", "writer, ms", "worker, MB");
   Cost base = loop(&context, &plan);
   line("loop, no store", base, base, cells);
-  Cost small = engine(&context, &tenth, fewer, 5, 1);
+  Cost small = engine(&context, &tenth, fewer, 6, 1);
   printf("%-22s %80ld\n", "a tenth, 1 worker", small.memory / 1024);
-  line("1 worker", engine(&context, &plan, words, 5, 1), base, cells);
-  line("2 workers", engine(&context, &plan, words, 5, 2), base, cells);
+  line("1 worker", engine(&context, &plan, words, 6, 1), base, cells);
+  line("2 workers", engine(&context, &plan, words, 6, 2), base, cells);
   sweep_plan_free(&plan);
   sweep_plan_free(&tenth);
   return 0;
