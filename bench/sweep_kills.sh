@@ -7,7 +7,7 @@ program=$(readlink -f "${1:?the program}") kills=${2:-200}
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-spec=(flow "gen:gaussian,n={6,8,10},d=3,seed=0..9" --scale 1e-2,limit --seed 0..29 --width 6 --verdict 0 --quiet)
+spec=(flow "gen:gaussian,n={6,8},d=3,seed=0..4" --scale 1e-2,limit --seed 0..14 --width 5 --verdict 0 --quiet)
 rows() {
   "$program" sweep export "$1" --csv "$1.csv" && python3 - "$1.csv" <<'PY'
 import csv, sys
@@ -32,8 +32,8 @@ while [ $done_kills -lt "$kills" ]; do
   else
     "$program" sweep "${spec[@]}" --workers 2 --store "$store" 2>/dev/null & job=$! kind=local
   fi
-  for _ in 1 2 3 4 5 6; do
-    sleep 0.0$((RANDOM % 90 + 10))
+  for _ in $(seq 40); do
+    sleep 0.$((RANDOM % 15 + 5))
     kill -0 $job 2>/dev/null || break
     mapfile -t family < <(pgrep -f "$store" | grep -vx $$)
     [ ${#family[@]} -gt 0 ] || continue

@@ -456,5 +456,6 @@ const CliCommand cli_sweep_show = {
     .min_arguments = 2,
     .max_arguments = 2,
     .examples = "reluflow sweep show runs.db 17 --report cell17.html\n",
+    .has_report = true,
     .run = show_run,
 };

@@ -26,6 +26,16 @@ static void kkt_json(RfJson *json, const RfKkt *kkt) {
   rf_json_end(json);
 }
 
+static void tolerances_json(RfJson *json, const RfCertifyTolerances *t) {
+  rf_json_object(json, "tolerances");
+  rf_json_number(json, "kkt", t->kkt);
+  rf_json_number(json, "kink", t->kink);
+  rf_json_number(json, "tight", t->tight);
+  rf_json_number(json, "zero_neuron", t->zero_neuron);
+  rf_json_number(json, "gap", t->gap);
+  rf_json_end(json);
+}
+
 static void local_json(RfJson *json, const RfCertificate *c) {
   rf_json_object(json, "local");
   rf_json_string(json, "verdict", rf_verdict_name(c->local));
@@ -83,6 +93,7 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   rf_json_numbers(json, "margins", c->kkt.margins, c->kkt.n);
   rf_json_number(json, "objective", c->kkt.objective);
   kkt_json(json, &c->kkt);
+  tolerances_json(json, &c->tolerances);
   rf_json_integer(json, "zero_neurons", c->kkt.n_zero);
   rf_json_number(json, "balance_error", c->kkt.lambda ? c->kkt.balance_error : NAN);
   local_json(json, c);

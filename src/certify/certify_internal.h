@@ -3,6 +3,8 @@
 #ifndef RF_CERTIFY_INTERNAL_H
 #define RF_CERTIFY_INTERNAL_H
 
+#include "certify_tolerances.h"
+
 #include "reluflow/certify.h"
 #include "la/la.h"
 
@@ -41,8 +43,9 @@ typedef struct RfAtom {
 
 /* What the projection is taken over. */
 typedef struct RfProjectionSettings {
-  bool tight_only; /* multipliers only on samples with margin <= 1 + tol.tight; otherwise on all, with the
-                      complementarity as one more row */
+  bool tight_only;      /* multipliers only on samples with margin <= 1 + tight; otherwise on all, with the
+                           complementarity as one more row */
+  double tight;         /* where it is larger than the tolerance of tight samples */
   const double *slopes; /* n rows of m: a slope >= 0 fixes h_ik at a kink, a negative one leaves it in [leak,
                            1]; NULL leaves all free */
   const RfAtom *atoms;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- state and bounds --------------------------------------------------------------------------------- */
+/* ---- state and bounds ------------------------------------------------------------------------- */
 
 void rf_solve_free(RfSolve *s) {
   rf_master_free(s->master);
@@ -112,7 +112,7 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
   return status;
 }
 
-/* ---- pattern generation -------------------------------------------------------------------- */
+/* ---- pattern generation ----------------------------------------------------------------------- */
 
 static RfStatus climb_from(RfSolve *s, const double *lambda, const double *start, int sign, double above) {
   double size = rf_la_norm(start, s->p->r);
@@ -196,7 +196,7 @@ static RfStatus first_patterns(RfSolve *s) {
   return status;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------ */
+/* ---- the loop --------------------------------------------------------------------------------- */
 
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. */

@@ -77,7 +77,7 @@ RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n
   return status;
 }
 
-/* ---- interpolation ------------------------------------------------------------------------------------ */
+/* ---- interpolation ---------------------------------------------------------------------------- */
 
 /* Directions: samples, their opposites, then random ones. */
 static void feature(double *u, RfRandom *random, const RfReduced *p, rf_index k) {

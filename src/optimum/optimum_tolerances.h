@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-/* ---- rounding ----------------------------------------------------------------------------------------- */
+/* ---- rounding --------------------------------------------------------------------------------- */
 
 /* Unit roundoff u of double, a little above, so that terms of order u^2 are covered too. */
 static const double rf_unit_roundoff = 0.5001 * DBL_EPSILON;
@@ -20,7 +20,7 @@ static const double rf_length_slack = 1.0001;
  */
 static const double rf_plane_ulps = 32;
 
-/* ---- the search --------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------- */
 
 /* M(lambda) <= 1 + this is asked of the search: far below every gap, far above the rounding of leaves. */
 static const double rf_norm_slack = 1e-12;
@@ -35,7 +35,7 @@ static const double rf_zero_value = 1e-14;
 /* Growth of the value below which a climb stops. */
 static const double rf_climb_growth = 1e-14;
 
-/* ---- the reduction ------------------------------------------------------------------------------------ */
+/* ---- the reduction ---------------------------------------------------------------------------- */
 
 /* Singular values below this times max(n,d) times the largest are rounding; what is dropped enters the bound.
  */
@@ -43,7 +43,7 @@ static const double rf_rank_roundoff = 4 * DBL_EPSILON;
 /* Keys |x.probe| of rows on one line differ by less, times d + 1; candidates are compared exactly. */
 static const double rf_line_key = 1e-13;
 
-/* ---- bounded least squares ----------------------------------------------------------------------------- */
+/* ---- bounded least squares -------------------------------------------------------------------- */
 
 /* A free row nearer to the span of the others, relative to its length, adds no direction. */
 static const double rf_dependent_row = 1e-9;
@@ -54,7 +54,7 @@ static const double rf_box_noise = 4e-16;
 /* |res| that falls by less than this, relatively, has stalled. */
 static const double rf_box_stall = 1e-15;
 
-/* ---- networks and polish ------------------------------------------------------------------------------- */
+/* ---- networks and polish ---------------------------------------------------------------------- */
 
 /* Unit directions closer than this are one neuron. */
 static const double rf_same_neuron = 1e-13;
@@ -72,12 +72,14 @@ static const double rf_refit_rank = 1e-13, rf_fit_rank = 1e-14, rf_newton_rank =
 static const double rf_negative = 1e-12;
 /* Newton's residual: done, and believed (plus what the sizes of the terms allow). */
 static const double rf_newton_done = 2e-16, rf_newton_believed = 1e-9, rf_newton_noise = 1e-16;
+/* Gaps up to this may be rounding alone: the multipliers are tried on the caller's rows. */
+static const double rf_rescue_gap = 1e-3;
 /* Margins lost to rounding that are worth mending with extra neurons. */
 static const double rf_mend_worth = 1e-10;
 /* A polished network may be worse by this much: its multipliers are better. */
 static const double rf_polish_worse = 1e-9;
 
-/* ---- pattern generation -------------------------------------------------------------------------------- */
+/* ---- pattern generation ----------------------------------------------------------------------- */
 
 /* Relative gaps of the master: polish below the first, prove without a polish below the second, and give up
  * below the third. */

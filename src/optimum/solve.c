@@ -21,7 +21,7 @@ void rf_optimum_free(RfOptimum *optimum) {
   memset(optimum, 0, sizeof *optimum);
 }
 
-/* ---- entry --------------------------------------------------------------------------------- */
+/* ---- entry ------------------------------------------------------------------------------------ */
 
 static RfStatus check(RfContext *context, const double *X, const double *y, rf_index n, rf_index d,
                       const RfOptimumSettings *settings) {
@@ -47,7 +47,7 @@ static void infeasible(RfOptimum *o, double *farkas) {
   o->width_enough = false;
 }
 
-/* ---- working sets ------------------------------------------------------------------------------------ */
+/* ---- working sets ----------------------------------------------------------------------------- */
 
 /* Above this many samples, solve on a part and add the samples whose margins are too small. */
 enum { largest_whole = 250, first_part = 120 };
