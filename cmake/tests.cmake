@@ -59,7 +59,7 @@ foreach(script ${RF_SHELL_TESTS})
   add_test(NAME ${room}/${name} COMMAND bash ${script})
   set(labels "shell")
   # A client of an instrumented library would need its runtime; the whole ledger and the browser run once, as shipped.
-  if(name STREQUAL "install" OR name STREQUAL "everything" OR name STREQUAL "screenshots" OR room STREQUAL "python")
+  if(name MATCHES "^(install|example|surface)$" OR name STREQUAL "everything" OR name STREQUAL "screenshots" OR room STREQUAL "python")
     set(labels "shell;noasan;nocoverage")
   endif()
   if(room STREQUAL "house" AND name MATCHES "install|bootstrap")

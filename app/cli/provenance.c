@@ -92,7 +92,6 @@ static void tolerances_json(RfJson *json, const RfTolerances *tol) {
              {"rank", tol->rank},
              {"kkt", tol->kkt},
              {"kink", tol->kink},
-             {"dead_neuron", tol->dead_neuron},
              {"gap", tol->gap},
              {"solver", tol->solver},
              {"balanced", tol->balanced},

@@ -31,10 +31,13 @@ extern "C" {
 #define RF_API
 #endif
 
-#define RF_VERSION_MAJOR 0
-#define RF_VERSION_MINOR 1
-#define RF_VERSION_PATCH 0
-#define RF_VERSION       "0.1.0"
+/* The one place that states the version; CMake reads these three lines. */
+#define RF_VERSION_MAJOR          0
+#define RF_VERSION_MINOR          2
+#define RF_VERSION_PATCH          0
+#define RF_VERSION_TEXT_(a, b, c) #a "." #b "." #c
+#define RF_VERSION_TEXT(a, b, c)  RF_VERSION_TEXT_(a, b, c)
+#define RF_VERSION                RF_VERSION_TEXT(RF_VERSION_MAJOR, RF_VERSION_MINOR, RF_VERSION_PATCH) /* "0.2.0" */
 
 /* The one index type: samples, neurons, columns, counts. BLAS integers are converted in src/la/blas.c only.
  */
@@ -69,17 +72,16 @@ RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
 /* ---- tolerances: every one of them, once, relative ------------------------------------------------ */
 
 typedef struct RfTolerances {
-  double zero;        /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
-  double tight;       /* support: margin within tight of the minimum, relative                 1e-9  */
-  double emptiness;   /* a cone is empty when the least-squares residual norm is below this    1e-12 */
-  double rank;        /* singular values below rank * largest are zero                         1e-12 */
-  double kkt;         /* stationarity and complementarity that count as a KKT point            1e-8  */
-  double kink;        /* certify: |w.x| <= kink |w||x| is a kink                               1e-9  */
-  double dead_neuron; /* certify: |w||a| <= dead_neuron |theta|^2 is a zero neuron             1e-12 */
-  double gap;         /* global optimum: relative gap that counts as proved                    1e-8  */
-  double solver;      /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
-  double balanced;    /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
-  double ode;         /* relative tolerance of the integrators                                 1e-10 */
+  double zero;      /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
+  double tight;     /* support: margin within tight of the minimum, relative                 1e-9  */
+  double emptiness; /* a cone is empty when the least-squares residual norm is below this    1e-12 */
+  double rank;      /* singular values below rank * largest are zero                         1e-12 */
+  double kkt;       /* certify: the one tolerance, see RfCertifyTolerances                   1e-8  */
+  double kink;      /* optimum: |w.x| <= kink |w||x| is a kink                               1e-9  */
+  double gap;       /* global optimum: relative gap that counts as proved                    1e-8  */
+  double solver;    /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
+  double balanced;  /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
+  double ode;       /* relative tolerance of the integrators                                 1e-10 */
 } RfTolerances;
 
 /* ---- context --------------------------------------------------------------------------------------- */

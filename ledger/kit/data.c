@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* The position of the key "seed", or -1. */
 static rf_index seed_key(const RfGenerator *generator) {

@@ -163,7 +163,7 @@ static RfStatus enumerate(RfClaimRun *run, const RfLlwaSet *set, rf_index found[
   Cell cells[4 * RF_LLWA_ROWS];
   int count = plane_cells(cells, set);
   RfContext loose = *run->context; /* golden section finds t to 1e-8 only */
-  loose.tol.kink = 1e-6;
+  loose.tol.kkt = 1e-6;
   RfClaimRun inner = *run;
   inner.context = &loose;
   for (int p = 0; p < count; p++)

@@ -37,7 +37,7 @@ static bool proportional(const RfPoint *p, rf_index j, rf_index k) {
   double one = size_of(p, j), two = size_of(p, k), worst = fabs(p->a[j] / one - p->a[k] / two);
   for (rf_index i = 0; i < p->d; i++)
     worst = fmax(worst, fabs(p->W[j * p->d + i] / one - p->W[k * p->d + i] / two));
-  return worst <= 1e-15;
+  return worst <= RF_CERTIFY_PROPORTIONAL;
 }
 
 /* group[k] = the neuron that stands for k (itself when alone), members before sorting by key. */

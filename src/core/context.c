@@ -13,7 +13,6 @@ static RfTolerances default_tolerances(void) {
                         .rank = 1e-12,
                         .kkt = 1e-8,
                         .kink = 1e-9,
-                        .dead_neuron = 1e-12,
                         .gap = 1e-8,
                         .solver = 1e-14,
                         .balanced = 1e-14,

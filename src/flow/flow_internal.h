@@ -205,7 +205,24 @@ typedef struct RfPhase {
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
+  double growth;    /* frozen: of the network, at the start of the stretch */
+  int drifting;     /* frozen: steps of the stretch that moved the scale */
+  int stalled;      /* frozen: polishes in a row at the same distance */
+  bool high;        /* frozen: the larger scale, for good */
 } RfPhase;
+
+/* How often a unit met a hyperplane lately, for the last few pairs. */
+enum { RF_REPEATS = 32 };
+typedef struct RfRepeats {
+  rf_index unit[RF_REPEATS], sample[RF_REPEATS];
+  int count[RF_REPEATS], used, next;
+} RfRepeats;
+
+/* A unit held on a ridge (corner.c): steps left for the weight of the sample to settle. */
+typedef struct RfHeld {
+  rf_index unit, sample;
+  int steps;
+} RfHeld;
 
 typedef struct RfRun {
   RfContext *context;
@@ -218,6 +235,8 @@ typedef struct RfRun {
   bool fresh;    /* f belongs to system.y */
   double h, tol; /* next step, tolerance */
   double tol_implicit;
+  double q_frozen,
+      q_slow; /* smallest margins at which the scale is frozen: at first and in the end, in between */
   double *f, *y_end;
   /* planes.c: of the units looked at on this step, w.x at its end and its derivative at the start and the end
    */
@@ -226,16 +245,18 @@ typedef struct RfRun {
   double *chosen; /* units x d: scratch */
   RfHit *hits;
   rf_index n_hits, cap_hits;
-  bool recording; /* events are logged */
+  double plane_slack; /* |w.x|/|x| that is rounding on the step at hand */
+  bool recording;     /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
   bool branched;          /* a branching point was met */
   RfFlowBranch *branches; /* with settings.choices */
   rf_index n_branches, cap_branches;
-  int stuck;   /* events in a row without progress */
-  int repeats; /* events in short succession, implicit steps; the same one again counts four */
-  rf_index last_unit, last_sample;
-  int grace;        /* steps left during which the slopes of slides are not checked */
+  int stuck;         /* events in a row without progress */
+  bool still;        /* the event at hand is one, */
+  double *c_ahead;   /* n: and these are the weights a moment later */
+  RfRepeats repeats; /* of the same event in short succession */
+  RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
   double step_taken;   /* length of the last step in tau */
@@ -286,8 +307,10 @@ RfStatus rf_events_find(RfRun *run, double h);
 /* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
  * real). */
 double rf_events_locate(RfRun *run, double h);
-/* Applies run->hits at system.y. */
+/* corner.c: applies run->hits at system.y. */
 RfStatus rf_events_apply(RfRun *run);
+/* The units are numbered anew, or time has passed: no event is a repetition. */
+void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */

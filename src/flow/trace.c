@@ -189,7 +189,7 @@ static void watch_classes(RfRun *run) {
 static void watch_balance(RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
-  if (run->problem->freeze_second || run->system.kappa != 0) return;
+  if (run->problem->freeze_second || run->phase.part == 3) return;
   for (rf_index k = 0; k < system->m; k++) {
     rf_index u = system->unit_of[k];
     if (u < 0 || system->balanced[u]) continue;
@@ -234,7 +234,7 @@ static void tell_progress(RfRun *run) {
 
 RfStatus rf_trace_step(RfRun *run) {
   if (run->context->on_progress) tell_progress(run);
-  if (run->system.mu != 0 || !run->recording) return RF_OK;
+  if (run->phase.part == 3 || !run->recording) return RF_OK;
   if (run->since_event == 0) rf_system_fields(&run->system, run->system.y);
   watch_classes(run);
   watch_balance(run);

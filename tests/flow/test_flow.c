@@ -6,6 +6,15 @@ static double number(json_t *object, const char *key) {
   return json_number_value(json_object_get(object, key));
 }
 
+/* A slide left at the moment another hyperplane is met: the reference lists only the second. */
+static bool left_on_arrival(const RfFlowResult *result, rf_index e) {
+  const RfFlowEvent *left = &result->events[e];
+  for (rf_index f = 0; f < result->n_events && left->kind == RF_EVENT_RELEASE; f++)
+    if (f != e && result->events[f].neuron == left->neuron && result->events[f].log_t == left->log_t)
+      return true;
+  return false;
+}
+
 /* Events of equal time (to 1e-9) may come in any order: each reference event must be met once among its ties.
  */
 static void check_events(const Golden *golden, const RfFlowResult *result, const char *name) {
@@ -36,7 +45,7 @@ static void check_events(const Golden *golden, const RfFlowResult *result, const
     assert_true(found);
   }
   for (rf_index e = 0; e < result->n_events; e++) {
-    early += result->events[e].q_min < 15;
+    early += result->events[e].q_min < 15 && (used[e] || !left_on_arrival(result, e));
     if (e > 0) assert_true(result->events[e].log_t >= result->events[e - 1].log_t - 1e-9);
   }
   assert_int_equal(early, seen);

@@ -279,11 +279,12 @@ static RfVerdict opposite(RfVerdict verdict) {
 }
 
 RfStatus __real_rf_certify_net(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
-                           rf_index, const RfCertifySettings *);
+                               rf_index, const RfCertifySettings *);
 RfStatus __wrap_rf_certify_net(RfContext *, RfCertificate *, const RfNet *, const double *, const double *,
-                           rf_index, const RfCertifySettings *);
-RfStatus __wrap_rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-                           const double *y, rf_index n, const RfCertifySettings *settings) {
+                               rf_index, const RfCertifySettings *);
+RfStatus __wrap_rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net,
+                               const double *X, const double *y, rf_index n,
+                               const RfCertifySettings *settings) {
   RfStatus status = __real_rf_certify_net(context, certificate, net, X, y, n, settings);
   if (corruption == WRONG_VERDICT && status >= 0) {
     certificate->kkt.holds = !certificate->kkt.holds;
