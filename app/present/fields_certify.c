@@ -59,7 +59,7 @@ static const RfField certify[] = {
     RF_OBJECT_ROW("proof", "the file of --proof; null without it"),
     RF_STRING_ROW("proof.file", "where it was written"),
     RF_STRING_ROW("proof.claim", "kkt"),
-    RF_NUMBER_ROW("proof.lower", "", "0"),
+    RF_NUMBER_ROW("proof.lower", "", "always 0"),
     RF_NUMBER_ROW("proof.upper", "", "the bound of the stationarity that the file proves"),
     RF_NUMBER_ROW("proof.bytes", "", "size of the file"),
     RF_NUMBER_ROW("proof.seconds", "s", "time to write it"),

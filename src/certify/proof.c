@@ -4,7 +4,7 @@
  * sizes) [Higham, Accuracy and Stability, 3.1] and added. */
 #include "certify_internal.h"
 
-#include "optimum/proof_internal.h"
+#include "optimum/optimum.h"
 
 #include <float.h>
 #include <math.h>
