@@ -1,0 +1,1 @@
+    {"WP-01", {WRONG_OPTIMUM}},
