@@ -344,7 +344,9 @@ RfStatus rf_llwa_18(RfClaimRun *run) {
   RfLlwaSet set;
   RfStatus status = rf_llwa_load(run, &set, "DS-SYM6", 0.5, 1);
   if (status) return status;
-  for (rf_index draw = 0, used = 0; used < rf_claim_repetitions(run, 5) && !status; draw++) {
+  rf_index wanted = rf_claim_repetitions(run, 5), used = 0;
+  rf_claim_require(run, "starts with both signs of bbar", wanted);
+  for (rf_index draw = 0; used < wanted && draw < 40 * wanted && !status; draw++) {
     Point points[5];
     double b[m], size[2];
     RfNet start = at(&points[0], m, &set), theta = at(&points[1], m, &set), hat = at(&points[2], 2, &set),
@@ -352,8 +354,11 @@ RfStatus rf_llwa_18(RfClaimRun *run) {
     RfRandom random = rf_claim_random(run, (uint64_t)draw);
     rf_llwa_gaussian(&start, &random, 1);
     rf_llwa_split(b, &start, &set);
-    if (!mixed(b, m, size)) continue;
-    used++;
+    if (!mixed(b, m, size)) {
+      rf_claim_dropped(run, "starts with both signs of bbar", 1);
+      continue;
+    }
+    rf_claim_made(run, "starts with both signs of bbar", 1), used++;
     Aligned from = {.m = 2, .b = {sqrt(size[0]), -sqrt(size[1])}};
     aligned_point(&hat, &from, &set);
     for (int o = 0; o < 4 && !status; o++) {

@@ -347,7 +347,7 @@ WRAP(RfStatus, rf_geometry_extremal, RfContext *context, RfExtremal *extremal, c
 
 WRAP(double, rf_random_gaussian, RfRandom *random) {
   double value = __real_rf_random_gaussian(random);
-  return fault == BIASED_DRAWS ? fabs(value) : value;
+  return fault == BIASED_DRAWS ? value + 0.7 : value;
 }
 
 WRAP(double, rf_random_uniform, RfRandom *random) {
@@ -357,7 +357,7 @@ WRAP(double, rf_random_uniform, RfRandom *random) {
 
 WRAP(void, rf_random_direction, RfRandom *random, double *out, rf_index d) {
   __real_rf_random_direction(random, out, d);
-  if (fault == BIASED_DRAWS) out[0] = fabs(out[0]);
+  if (fault == BIASED_DRAWS && rf_random_below(random, 2)) out[0] = fabs(out[0]);
 }
 
 WRAP(RfStatus, rf_data_generate, RfContext *context, RfDataset *data, const char *spec) {

@@ -1,1 +1,1 @@
-    {"WP-01", {WRONG_OPTIMUM}},
+{"WP-01", {WRONG_OPTIMUM}},
