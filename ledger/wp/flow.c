@@ -401,7 +401,7 @@ static RfStatus lemma2(RfClaimRun *run, const char *spec, double delta, rf_index
                     .largest = -INFINITY};
     status = tight_scale(run, &setting, T, most);
     setting.flow.until = RF_UNTIL_TIME, setting.flow.until_value = T;
-    setting.flow.observe = watch_lemma2, setting.flow.observer = &watch, setting.flow.observe_inside = 400;
+    setting.flow.observe = watch_lemma2, setting.flow.observer = &watch, setting.flow.observe_inside = 1500;
     if (!status) status = rf_claim_flow(run, &flow, &setting);
     if (!status) rf_flow_result_free(&flow);
     *worst = fmax(*worst, fmax(watch.nearest, watch.slowest));
