@@ -132,6 +132,15 @@ WRAP(RfStatus, rf_align, RfContext *context, RfAlignment *out, const RfFlowProbl
   return status;
 }
 
+WRAP(RfStatus, rf_align_neuron, RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+     const double *direction, double log_norm, const int8_t *sector, double t_end) {
+  RfStatus status = __real_rf_align_neuron(context, out, field, direction, log_norm, sector, t_end);
+  if (status >= 0 && fault == WRONG_VERDICT)
+    out->destiny = out->destiny == RF_DESTINY_DEAD ? RF_DESTINY_S_PLUS : RF_DESTINY_DEAD;
+  if (status >= 0 && fault == UNEVEN_STOP && fault_calls++ % 2) out->destiny = RF_DESTINY_DEAD;
+  return status;
+}
+
 WRAP(RfStatus, rf_layered_flow_to_smargin, RfContext *context, RfLayeredFlow *flow, double value) {
   return __real_rf_layered_flow_to_smargin(context, flow, fault == EARLY_STOP ? value / 50 : value);
 }

@@ -1,6 +1,7 @@
 /* A claim must be able to fail: the engine is corrupted between its rooms (faults.h), one quantity at a time,
  * and every claim notices the fault of the quantity that it is about. The table claim x fault is written
  * beside this program, as faults.md: with RF_TEST_MULT > 1 all of it, otherwise the faults named below.
+ * --wrap: rf_align_neuron
  * --wrap: rf_flow_run rf_flow_start_from_net rf_layered_flow_to_smargin rf_layered_flow_to_time
  * --wrap: rf_layered_flow_far rf_layered_flow_run rf_sided_velocity rf_train_run rf_align
  * --wrap: rf_layers_add_conv rf_layers_gradient rf_layers_evaluate rf_layers_loss_gradient
