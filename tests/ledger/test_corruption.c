@@ -21,14 +21,14 @@ static const struct {
 };
 
 /* Claims that take longer are run as quick ones, with a tenth of the repetitions. */
-static RfClaimResult run_claim(const RfClaim *claim, Fault how) {
+static RfClaimResult run_claim(const RfClaim *claim, Fault how, double seconds) {
   RfContext context;
   RfClaimResult result;
   RfClaimSettings settings = rf_claim_settings_default();
   RfClaim copy = *claim;
   const RfClaim *list[] = {&copy};
   rf_context_init(&context);
-  context.deadline = rf_clock_seconds() + (how == SOUND ? 60 : 10);
+  context.deadline = rf_clock_seconds() + seconds;
   settings.quick = true, copy.cost = RF_CLAIM_QUICK;
   fault = how, fault_calls = 0;
   (void)rf_claims_run(&context, &result, list, 1, &settings);
@@ -79,7 +79,7 @@ static FILE *open_table(void) {
 /* One row: how many faults were noticed; -1 when the claim cannot run here. */
 static int write_row(FILE *table, const RfClaim *claim, bool all) {
   const Fault *notices = must_notice(claim);
-  RfClaimResult sound = run_claim(claim, SOUND);
+  RfClaimResult sound = run_claim(claim, SOUND, 120);
   int count = 0;
   fprintf(table, "| %s | %s |", claim->id, rf_claim_verdict_name(sound.verdict));
   if (sound.verdict == RF_CLAIM_FAIL || sound.verdict == RF_CLAIM_INCOMPLETE)
@@ -90,7 +90,7 @@ static int write_row(FILE *table, const RfClaim *claim, bool all) {
       fprintf(table, " |");
       continue;
     }
-    RfClaimResult r = run_claim(claim, (Fault)f);
+    RfClaimResult r = run_claim(claim, (Fault)f, asked ? 120 : 10);
     fprintf(table, " %s |", word(&r));
     count += noticed(&r);
     if (asked && !noticed(&r)) {
