@@ -159,8 +159,7 @@ static int against_peers(rf_index n, rf_index d, rf_index m, double scale, doubl
   return 0;
 }
 
-/* ---- scaling ----------------------------------------------------------------------------------------------
- */
+/* ---- scaling ------------------------------------------------------------------------------- */
 
 typedef struct Shape {
   rf_index n, d, m;
@@ -208,8 +207,7 @@ static int all_scaling(void) {
          scaling("ln 1/eps", in_e, 4);
 }
 
-/* ---- reference cases, floor -------------------------------------------------------------------------------
- */
+/* ---- reference cases, floor ---------------------------------------------------------------- */
 
 static int by_size(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;

@@ -33,7 +33,7 @@ static int run(const char *spec, double leak, bool show, double limit) {
     return 1;
   }
   printf("%-28s %4.2f | %13.9g %8.1e %-11s | %4lld %6lld %6lld %9lld | %8.3f\n", spec, leak, o.objective,
-         o.gap, rf_optimum_status_text(o.status), (long long)o.neurons, (long long)o.patterns_seen,
+         o.gap, rf_optimum_status_name(o.status), (long long)o.neurons, (long long)o.patterns_seen,
          (long long)o.newton_steps, (long long)o.nodes, (double)(clock() - start) / CLOCKS_PER_SEC);
   fflush(stdout);
   rf_optimum_free(&o);

@@ -141,7 +141,8 @@ static int measure(const Case *c, RfPrecision precision, const Peaks *peaks) {
   fill(&random, X, c->n * c->d, 0.1);
   for (rf_index i = 0; i < c->n; i++) y[i] = rf_random_sign(&random);
   rf_layers_init_uniform(&net, &random, 1);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   settings.optimizer = c->optimizer, settings.batch = c->batch, settings.rate = 1e-4;
   settings.precision = precision, settings.record_every = 1000000;
   RfTrainData data = {.X = X, .y = y, .n = c->n};

@@ -6,6 +6,7 @@
  * The first line with a problem decides; on one line, syntax comes before checks. Memory: the data, the
  * multipliers, one line and one path of the tree. There is no rounding and no tolerance anywhere. */
 #include <gmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static struct {
   bool *named;
   Fact *facts;
   Term *terms;
-  long n_caps, n_facts, n_terms, caps_size, facts_size, terms_size;
+  long n_caps, n_facts, n_terms, middle, caps_size, facts_size, terms_size;
   Vec g, r; /* work: vectors, rule E's C, rho, rule N's bound, sums */
   mpq_t constant, rho, beta, sum, ring[TEMPORARIES];
   mpz_t k, f, h; /* work of vec_add and print_decimal */
@@ -89,30 +90,21 @@ static mpq_t *numbers(long count) {
   return array;
 }
 
-/* ---- exact arithmetic: results live in a ring of temporaries until 32 more were made ---------------------
- */
+/* ---- exact arithmetic: results live in a ring of temporaries until 32 more were made ------- */
 
 static Q temporary(void) { return c.ring[c.used++ % TEMPORARIES]; }
 static int sgn(const mpq_t a) { return mpq_sgn(a); }
 static bool at_most(const mpq_t a, const mpq_t b) { return mpq_cmp(a, b) <= 0; }
 
-static Q add(const mpq_t a, const mpq_t b) {
+static Q result(void (*operation)(mpq_ptr, mpq_srcptr, mpq_srcptr), const mpq_t a, const mpq_t b) {
   Q r = temporary();
-  mpq_add(r, a, b);
+  operation(r, a, b);
   return r;
 }
 
-static Q sub(const mpq_t a, const mpq_t b) {
-  Q r = temporary();
-  mpq_sub(r, a, b);
-  return r;
-}
-
-static Q mul(const mpq_t a, const mpq_t b) {
-  Q r = temporary();
-  mpq_mul(r, a, b);
-  return r;
-}
+static Q add(const mpq_t a, const mpq_t b) { return result(mpq_add, a, b); }
+static Q sub(const mpq_t a, const mpq_t b) { return result(mpq_sub, a, b); }
+static Q mul(const mpq_t a, const mpq_t b) { return result(mpq_mul, a, b); }
 
 static void vec_zero(Vec *v) {
   if (!v->m) v->m = room(c.d, sizeof *v->m), mpz_init(v->q), mpq_init(v->b);
@@ -163,8 +155,7 @@ static Q neuron(int sign, const Vec *w, const Vec *x) {
   return z;
 }
 
-/* ---- numbers as text ------------------------------------------------------------------------------------
- */
+/* ---- numbers as text ----------------------------------------------------------------------- */
 
 static size_t decimals(const char *s) { return strspn(s, "0123456789"); }
 
@@ -246,10 +237,6 @@ static char *token(void) {
   return start;
 }
 
-static void end_line(void) {
-  if (*c.at) malformed("the line is too long");
-}
-
 /* Reads the next line, which begins with `word` (true) or with `other`. */
 static bool expect_either(const char *word, const char *other) {
   read_line();
@@ -260,25 +247,10 @@ static bool expect_either(const char *word, const char *other) {
 
 static void expect(const char *word) { expect_either(word, word); }
 
-static void number(mpq_t r) { number_text(r, token()); }
-
-static void number_line(const char *word, mpq_t r) {
-  if (word) expect(word);
-  number(r);
-  end_line();
-}
-
 static long index_text(const char *text) {
   size_t length = decimals(text);
   if (length < 1 || length > 9 || text[length]) malformed("not an index");
   return strtol(text, NULL, 10);
-}
-
-static long count_line(const char *word) {
-  expect(word);
-  long count = index_text(token());
-  end_line();
-  return count;
 }
 
 static int sign(const char *plus, const char *minus) {
@@ -287,26 +259,12 @@ static int sign(const char *plus, const char *minus) {
   return strcmp(text, plus) == 0 ? 1 : -1;
 }
 
-/* N multipliers >= 0 (after `word` on a line of its own, if one is given) into lambda, their sum into c.sum.
- */
-static void weights(const char *word, bool rho) {
-  if (word) expect(word);
-  for (long i = 0; i < c.n; i++) number(c.lambda[i]);
-  if (rho) number(c.rho);
-  end_line();
-  mpq_set_ui(c.sum, 0, 1);
-  for (long i = 0; i < c.n; i++) {
-    require(sgn(c.lambda[i]) >= 0, "a multiplier is negative");
-    mpq_add(c.sum, c.sum, c.lambda[i]);
-  }
-}
-
 /* The next D tokens. */
 static void vector(Vec *v) {
   vec_zero(v);
   for (long j = 0; j < c.d; j++) {
     Q r = temporary();
-    number(r);
+    number_text(r, token());
     mpz_set(c.k, mpq_numref(r));
     mpz_set(c.f, mpq_denref(r));
     common_denominator(v);
@@ -333,23 +291,54 @@ static void read_terms(bool slash) {
   }
 }
 
+/* One line: `word` (NULL: already read), then what the letters of `format` say, in order. s, m: a sign, +1 -1
+ * or
+ * + -; i: an index; n: a number; v: a vector; w: N numbers; /: terms up to a slash; t: terms to the end. */
+static void statement(const char *word, const char *format, ...) {
+  va_list to;
+  va_start(to, format);
+  if (word) expect(word);
+  for (c.n_terms = c.middle = 0; *format; format++) switch (*format) {
+    case 's': *va_arg(to, int *) = sign("+1", "-1"); break;
+    case 'm': *va_arg(to, int *) = sign("+", "-"); break;
+    case 'i': *va_arg(to, long *) = index_text(token()); break;
+    case 'n': number_text(va_arg(to, Q), token()); break;
+    case 'v': vector(va_arg(to, Vec *)); break;
+    case '/': read_terms(true), c.middle = c.n_terms; break;
+    case 't': read_terms(false); break;
+    default:
+      for (mpq_t *out = va_arg(to, mpq_t *), *end = out + c.n; out < end; out++) number_text(*out, token());
+    }
+  va_end(to);
+  if (*c.at) malformed("the line is too long");
+}
+
+/* N multipliers >= 0 into lambda, their sum into c.sum; rho behind them where the format has it. */
+static void weights(const char *word, const char *format) {
+  statement(word, format, c.lambda, c.rho);
+  mpq_set_ui(c.sum, 0, 1);
+  for (long i = 0; i < c.n; i++) {
+    require(sgn(c.lambda[i]) >= 0, "a multiplier is negative");
+    mpq_add(c.sum, c.sum, c.lambda[i]);
+  }
+}
+
 /* The last line is qed, and nothing follows it. */
 static void finish(void) {
-  expect("qed");
-  end_line();
+  statement("qed", "");
   c.line_number++;
   if (getc(c.in) != EOF) malformed("something follows qed");
 }
 
-/* ---- the rules of a tree --------------------------------------------------------------------------------
- */
+/* ---- the rules of a tree ------------------------------------------------------------------- */
 
 /* Rule N on the terms from `from` on. With |u| <= 1, sigma_j z_j >= 0, a_k.u >= b_k, multipliers c, mu >= 0
  * and r = v + sum c_j sigma_j x_j + sum mu_k a_k: v.u <= r.u - sum mu_k b_k <= |r| - sum mu_k b_k.
  * On entry c.r = v; on return v.u <= c.beta = rho - sum mu_k b_k. */
 static void rule_norm(long from) {
   mpq_set(c.beta, c.rho);
-  for (const Term *term = c.terms + from; term < c.terms + c.n_terms; term++) {
+  for (long t = from; t < c.n_terms; t++) {
+    const Term *term = &c.terms[t];
     bool cap = term->kind == '@';
     require(term->kind != 'e' && sgn(term->a) >= 0, "a multiplier is one number >= 0");
     require(term->i < (cap ? c.n_caps : c.n), "no such sample, or no such cap on this path");
@@ -381,7 +370,8 @@ static void rule_envelope(Vec *g, int s, long to) {
   vec_zero(g);
   mpq_set_ui(c.constant, 0, 1);
   memset(c.named, 0, (size_t)c.n * sizeof *c.named);
-  for (const Term *term = c.terms; term < c.terms + to; term++) {
+  for (long t = 0; t < to; t++) {
+    const Term *term = &c.terms[t];
     require(term->kind != '@' && term->i < c.n, "no such sample");
     require(sgn(c.lambda[term->i]) > 0 && !c.named[term->i], "named twice, or without weight");
     c.named[term->i] = true;
@@ -411,10 +401,8 @@ static Fact *learn(long i, int end) {
 
 /* h i H rho ... : z_i <= H (sigma = 1);  l i L rho ... : -z_i <= -L (sigma = -1). Rule N, v = sigma x_i. */
 static void lemma_bound(int sigma) {
-  long i = index_text(token());
-  number(c.sum);
-  number(c.rho);
-  read_terms(false);
+  long i;
+  statement(NULL, "innt", &i, c.sum, c.rho);
   require(i < c.n, "no such sample");
   if (sigma < 0) mpq_neg(c.sum, c.sum);
   vec_zero(&c.r);
@@ -429,9 +417,9 @@ static void lemma_bound(int sigma) {
  * largest of the concave functions got by fixing own slopes, so own slopes are fixed by their sides; opposite
  * ones may be anything in [alpha lambda, lambda]. If x_i.r >= 0 for all of these, z_i >= 0. */
 static void lemma_maximiser(int s) {
-  long i = index_text(token());
-  int side = sign("+", "-");
-  end_line();
+  long i;
+  int side;
+  statement(NULL, "im", &i, &side);
   learn(i, 2);
   mpq_set_ui(c.sum, 0, 1); /* the least of side x_i.r */
   for (long j = 0; j < c.n; j++) {
@@ -448,7 +436,7 @@ static void lemma_maximiser(int s) {
 
 /* c ... : T < F(u) <= g.u + C, so g.u >= T - C. */
 static void lemma_cap(int s) {
-  read_terms(false);
+  statement(NULL, "t");
   Vec *cap = next(&c.caps, &c.caps_size, c.n_caps++, sizeof *cap);
   rule_envelope(cap, s, c.n_terms);
   mpq_sub(cap->b, c.tau, c.constant);
@@ -456,8 +444,8 @@ static void lemma_cap(int s) {
 
 /* s i: the present node is z_i >= 0, z_i <= 0 comes when that is done. */
 static void split(void) {
-  long i = index_text(token());
-  end_line();
+  long i;
+  statement(NULL, "i", &i);
   learn(i, 2)->split = true;
   c.side[i] = 1;
 }
@@ -478,13 +466,10 @@ static bool second_child(void) {
 
 /* e rho ... / ... : F(u) <= g.u + C <= T.  n rho ... : 0 = 0.u < 0. Either way no u is left in this node. */
 static bool close_node(int s, bool envelope) {
-  number(c.rho);
-  if (envelope) read_terms(true);
-  long middle = c.n_terms;
-  read_terms(false);
+  statement(NULL, envelope ? "n/t" : "nt", c.rho);
   vec_zero(&c.r);
-  if (envelope) rule_envelope(&c.r, s, middle);
-  rule_norm(middle);
+  if (envelope) rule_envelope(&c.r, s, c.middle);
+  rule_norm(c.middle);
   bool closed = envelope ? at_most(add(c.beta, c.constant), c.tau) : sgn(c.beta) < 0;
   require(closed, "the node is not closed");
   return second_child();
@@ -492,16 +477,15 @@ static bool close_node(int s, bool envelope) {
 
 /* tree s: no u with |u| <= 1 has F(u) > T, where F(u) = s sum lambda_i y_i phi(u.x_i). */
 static void check_tree(int s) {
-  expect("tree");
-  if (sign("+1", "-1") != s) malformed("the tree of the other sign");
-  end_line();
+  int stated;
+  statement("tree", "s", &stated);
+  if (stated != s) malformed("the tree of the other sign");
   for (long i = 0; i < c.n; i++) c.side[i] = 0, c.last[0][i] = c.last[1][i] = -1;
   c.n_caps = c.n_facts = 0;
   bool open = true;
   while (open) {
     read_line();
     const char *word = token();
-    c.n_terms = 0;
     switch (word[1] ? 0 : word[0]) {
     case 'h': lemma_bound(1); break;
     case 'l': lemma_bound(-1); break;
@@ -521,20 +505,17 @@ static void check_trees(void) {
   if (c.only <= 0) check_tree(-1);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------------- */
 
 /* upper U, neurons K, u s v rho: with mu the least margin > 0, sum |u_k| / mu <= sum rho_k / mu <= U. */
 static void check_network(void) {
-  number_line(NULL, c.upper);
-  long count = count_line("neurons");
+  long count;
+  int s;
+  statement(NULL, "n", c.upper);
+  statement("neurons", "i", &count);
   mpq_set_ui(c.sum, 0, 1);
   for (long k = 0; k < count; k++) {
-    expect("u");
-    int s = sign("+1", "-1");
-    vector(&c.g);
-    number(c.rho);
-    end_line();
+    statement("u", "svn", &s, &c.g, c.rho);
     require(!c.only || s == c.only, "a neuron of a sign that is not allowed");
     require(bounds_norm(c.rho, &c.g), "rho is less than the norm");
     mpq_add(c.sum, c.sum, c.rho);
@@ -551,10 +532,10 @@ static void check_network(void) {
 static void claim_optimum(void) {
   bool upper = expect_either("upper", "lower");
   if (upper) check_network(), expect("lower");
-  number_line(NULL, c.lower);
-  number_line("tau", c.tau);
+  statement(NULL, "n", c.lower);
+  statement("tau", "n", c.tau);
   require(sgn(c.tau) > 0, "tau is not positive");
-  weights("lambda", false);
+  weights("lambda", "w");
   require(at_most(mul(c.lower, c.tau), c.sum), "the sum of lambda is less than L T");
   check_trees();
   finish();
@@ -564,8 +545,8 @@ static void claim_optimum(void) {
 }
 
 /* N multipliers, not all 0, and c.r = sum lambda_i y_i x_i. */
-static void weigh_rows(const char *word, bool rho) {
-  weights(word, rho);
+static void weigh_rows(const char *word, const char *format) {
+  weights(word, format);
   require(sgn(c.sum) > 0, "all multipliers are 0");
   vec_zero(&c.r);
   for (long i = 0; i < c.n; i++) vec_add(&c.r, c.y[i], c.lambda[i], &c.x[i]);
@@ -577,20 +558,17 @@ static void vanishing_rows(void) {
 
 /* Every unit w has min_i y_i w.x_i <= w.(sum alpha_i y_i x_i)/A <= rho2/A; the one given reaches L. */
 static void claim_separable(void) {
-  expect("w");
-  vector(&c.g);
-  number(c.rho);
-  end_line();
+  statement("w", "vn", &c.g, c.rho);
   require(sgn(c.rho) > 0 && bounds_norm(c.rho, &c.g), "rho is not positive or less than the norm");
-  number_line("lower", c.lower);
+  statement("lower", "n", c.lower);
   require(sgn(c.lower) > 0, "L is not positive");
   for (long i = 0; i < c.n; i++) {
     Q z = dot(&c.g, &c.x[i]);
     if (c.y[i] < 0) mpq_neg(z, z);
     require(at_most(mul(c.lower, c.rho), z), "w has a smaller margin than L");
   }
-  number_line("upper", c.upper);
-  weigh_rows("alpha", true);
+  statement("upper", "n", c.upper);
+  weigh_rows("alpha", "wn");
   require(bounds_norm(c.rho, &c.r), "rho is less than the norm");
   require(at_most(c.rho, mul(c.upper, c.sum)), "U is not proved");
   finish();
@@ -600,7 +578,7 @@ static void claim_separable(void) {
 
 /* sum alpha_i y_i x_i = 0, alpha >= 0 not all 0: no w has every y_i w.x_i > 0. */
 static void claim_inseparable(void) {
-  weigh_rows("alpha", false);
+  weigh_rows("alpha", "w");
   vanishing_rows();
   finish();
   printf("accepted inseparable");
@@ -611,7 +589,7 @@ static void claim_inseparable(void) {
  * the line of row i when (x_i.x_j)^2 = |x_i|^2 |x_j|^2, and |x_i.x_j| is |x_j| times a constant there. For
  * one sign s of a: s sum_i f_i y_i phi(u.x_i) <= 0 for every u is enough, by a tree with T = 0. */
 static void claim_infeasible(void) {
-  weigh_rows("farkas", false);
+  weigh_rows("farkas", "w");
   if (!c.only) vanishing_rows();
   for (long i = 0; i < c.n && !c.only && mpq_cmp(c.leak, c.one) < 0; i++) {
     mpq_set_ui(c.sum, 0, 1);
@@ -632,9 +610,7 @@ static void claim_infeasible(void) {
 /* The line of slopes h of a neuron: 1 where z > 0, alpha where z < 0, and anything in [alpha, 1] where
  * z^2 <= H^2 |w|^2 |x|^2. Adds the squares of w - sum lambda y a h x and a - sum lambda y phi(w.x) to sum. */
 static void check_slopes(const Vec *w) {
-  expect("h");
-  for (long i = 0; i < c.n; i++) number(c.small[i]);
-  end_line();
+  statement("h", "w", c.small);
   vec_zero(&c.r);
   vec_add(&c.r, 1, c.one, w);
   mpq_set(c.constant, w->b);
@@ -653,31 +629,28 @@ static void check_slopes(const Vec *w) {
 /* network K, n a w ..., epsilon E, delta D, kink H, lambda, slopes: |residual|^2 <= E^2 |theta|^2, all
  * q_i = y_i f(x_i) >= 1 and 2 sum lambda_i (q_i - 1) <= D |theta|^2. */
 static void claim_kkt(void) {
-  long count = count_line("network"), size = 0;
+  long count, size = 0;
+  statement("network", "i", &count);
   mpq_set_ui(c.beta, 0, 1); /* |theta|^2 */
   for (long k = 0; k < count; k++) {
     Vec *w = next(&c.w, &size, k, sizeof *w);
-    expect("n");
     vec_zero(w);
-    number(w->b);
-    vector(w);
-    end_line();
+    statement("n", "nv", w->b, w);
     mpq_add(c.beta, c.beta, add(dot(w, w), mul(w->b, w->b)));
     for (long i = 0; i < c.n; i++) mpq_add(c.q[i], c.q[i], mul(w->b, neuron(c.y[i], w, &c.x[i])));
   }
   for (long i = 0; i < c.n; i++) require(at_most(c.one, c.q[i]), "a margin is less than 1");
-  number_line("epsilon", c.lower);
-  number_line("delta", c.upper);
+  statement("epsilon", "n", c.lower);
+  statement("delta", "n", c.upper);
   bool kink = expect_either("kink", "lambda");
-  if (kink) number_line(NULL, c.tau);
-  weights(kink ? "lambda" : NULL, false);
+  if (kink) statement(NULL, "n", c.tau);
+  weights(kink ? "lambda" : NULL, "w");
   require(sgn(c.lower) >= 0 && sgn(c.upper) >= 0 && sgn(c.tau) >= 0, "a bound is negative");
   mpq_set_ui(c.sum, 0, 1);
   for (long i = 0; i < c.n; i++) mpq_add(c.sum, c.sum, mul(c.lambda[i], sub(c.q[i], c.one)));
   require(at_most(add(c.sum, c.sum), mul(c.upper, c.beta)), "complementarity is above delta");
   mpq_set_ui(c.sum, 0, 1);
-  expect("slopes");
-  end_line();
+  statement("slopes", "");
   for (long k = 0; k < count; k++) check_slopes(&c.w[k]);
   require(at_most(c.sum, mul(mul(c.lower, c.lower), c.beta)), "stationarity is above epsilon");
   finish();
@@ -688,18 +661,12 @@ static void claim_kkt(void) {
 
 /* data N D and its rows; then room for everything of that size. */
 static void read_data(void) {
-  expect("data");
-  c.n = index_text(token());
-  c.d = index_text(token());
-  end_line();
+  statement("data", "ii", &c.n, &c.d);
   if (c.n < 1 || c.d < 1) malformed("no data");
   long x_size = 0, y_size = 0;
   for (long i = 0; i < c.n; i++) {
-    expect("x");
-    int *label = next(&c.y, &y_size, i, sizeof *label);
-    *label = sign("+1", "-1");
-    vector(next(&c.x, &x_size, i, sizeof *c.x));
-    end_line();
+    next(&c.y, &y_size, i, sizeof *c.y);
+    statement("x", "sv", &c.y[i], next(&c.x, &x_size, i, sizeof *c.x));
   }
   c.lambda = numbers(c.n), c.small = numbers(c.n), c.q = numbers(c.n);
   c.side = room(c.n, sizeof *c.side), c.named = room(c.n, sizeof *c.named);
@@ -716,20 +683,16 @@ static void check_file(FILE *in) {
   mpq_set_ui(c.one, 1, 1);
   for (int k = 0; k < TEMPORARIES; k++) mpq_init(c.ring[k]);
   expect("reluflow-proof");
-  if (strcmp(token(), "1") != 0) malformed("not version 1");
-  end_line();
+  if (strcmp(c.at, "1") != 0) malformed("not version 1");
   expect("claim");
-  const char *name = token();
   int claim = 0;
-  while (claim < 5 && strcmp(name, names[claim]) != 0) claim++;
+  while (claim < 5 && strcmp(c.at, names[claim]) != 0) claim++;
   if (claim == 5) malformed("no such claim");
-  end_line();
-  number_line("leak", c.leak);
+  statement("leak", "n", c.leak);
   require(sgn(c.leak) >= 0 && at_most(c.leak, c.one), "the leak is not in [0, 1]");
   if (claim < 2) {
     expect("signs");
-    c.only = strcmp(c.at, "both") == 0 ? 0 : sign("+", "-");
-    if (c.only) end_line();
+    if (strcmp(c.at, "both") != 0) statement(NULL, "m", &c.only);
   }
   read_data();
   claims[claim]();

@@ -1,11 +1,14 @@
 # Library, headers, program, man page, pkg-config file and CMake package.
 include(CMakePackageConfigHelpers)
-install(TARGETS reluflow_static reluflow_shared EXPORT reluflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS reluflow_shared EXPORT reluflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS reluflow_static EXPORT reluflow-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET reluflow_program)
   install(TARGETS reluflow_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(TARGETS rfcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET reluflow_mpi)
+  install(TARGETS reluflow_mpi LIBRARY DESTINATION lib/reluflow)
+endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
   DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there
@@ -16,8 +19,10 @@ install(FILES ${PROJECT_BINARY_DIR}/reluflow.pc DESTINATION ${CMAKE_INSTALL_LIBD
 
 set(RF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/reluflow)
 install(EXPORT reluflow NAMESPACE reluflow:: FILE reluflow-targets.cmake DESTINATION ${RF_PACKAGE_DIR})
+install(EXPORT reluflow-static NAMESPACE reluflow:: FILE reluflow-static-targets.cmake DESTINATION ${RF_PACKAGE_DIR})
+install(FILES cmake/FindLAPACKE.cmake DESTINATION ${RF_PACKAGE_DIR})
 configure_package_config_file(cmake/reluflow-config.cmake.in reluflow-config.cmake INSTALL_DESTINATION ${RF_PACKAGE_DIR})
-write_basic_package_version_file(reluflow-config-version.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(reluflow-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/reluflow-config.cmake ${PROJECT_BINARY_DIR}/reluflow-config-version.cmake
   DESTINATION ${RF_PACKAGE_DIR})
 

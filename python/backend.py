@@ -20,9 +20,10 @@ def _sources():
         yield
         return
     try:
-        for folder in ("src", "app", "ledger", "include", "cmake", "data"):
-            shutil.copytree(root / folder, copy / folder)
-        shutil.copy(root / "CMakeLists.txt", copy)
+        for folder in ("src", "app", "ledger", "check", "include", "cmake", "data"):
+            shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("mnist", "__pycache__"))
+        for file in ("CMakeLists.txt", "LICENSE"):
+            shutil.copy(root / file, copy)
         yield
     finally:
         shutil.rmtree(copy, ignore_errors=True)

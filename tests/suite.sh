@@ -59,13 +59,13 @@ each_small_command() { # TITLE COMMAND...
 }
 
 variant_plain() {
-  configure_and_build build-test || { count_check "plain build" 1; return; }
+  configure_and_build build-test -DRF_WERROR=ON || { count_check "plain build" 1; return; }
   run_ctest plain build-test "$@"
   [ -n "${RELUFLOW_DATA:-}" ] || [ -d data/mnist ] || say "no MNIST (RELUFLOW_DATA): the cases that need it were skipped"
 }
 
 variant_clang() {
-  configure_and_build build-clang -DCMAKE_C_COMPILER=clang
+  configure_and_build build-clang -DRF_WERROR=ON -DCMAKE_C_COMPILER=clang
   count_check "clang build without warnings" $?
 }
 

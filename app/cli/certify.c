@@ -133,7 +133,7 @@ static int certify_run(CliRun *run) {
   rf_certify_settings_init(&settings);
   settings.global = !flags->local;
   settings.seed = run->common.seed;
-  if (run->common.tol > 0) run->context.tol.kkt = run->common.tol;
+  if (run->common.tol > 0) run->context.tol.kkt = run->context.tol.gap = run->common.tol;
   RfStatus status = cli_load(run, &data);
   if (!status) status = check_data(run, &data);
   int exit_status;
@@ -142,7 +142,7 @@ static int certify_run(CliRun *run) {
     return exit_status;
   }
   if (!status) status = read_model(run, &net, &data);
-  if (!status) status = rf_certify(&run->context, &c, &net, data.X, data.y, data.n, &settings);
+  if (!status) status = rf_certify_net(&run->context, &c, &net, data.X, data.y, data.n, &settings);
   if (status >= 0) deliver(run, &data, &net, &c);
   bool fails = status == RF_OK && !c.kkt.holds;
   rf_certificate_free(&c);
@@ -155,13 +155,16 @@ const CliCommand cli_certify = {
     .name = "certify",
     .arguments = "DATA MODEL",
     .summary = "is this network a KKT point, a local optimum, the global optimum?",
-    .description = "Takes a two-layer network from a file (.npz, .json, .safetensors) and says what it is "
-                   "for the problem of the "
-                   "smallest weights with every y f(x) >= 1: how far from a stationary (KKT) point, with "
-                   "multipliers; whether it is "
-                   "a local optimum, or a better network of the same width; and how its margin compares with "
-                   "the best possible, "
-                   "which is bounded with proof. Exit status 1 when it is not a KKT point.",
+    .description =
+        "Takes a two-layer network from a file (.npz, .json, .safetensors) and says what it is "
+        "for the problem of the "
+        "smallest weights with every y f(x) >= 1: how far from a stationary (KKT) point, with "
+        "multipliers; whether it is "
+        "a local optimum, or a better network of the same width; and how its margin compares with "
+        "the best possible, "
+        "which is bounded with proof. --tol X (default 1e-8) is the relative size below which a difference "
+        "counts as none: |w.x| <= X |w||x| is a kink, y f(x) <= 1 + X is tight, and residuals and gaps "
+        "up to X hold. Exit status 1 when it is not a KKT point.",
     .options = options,
     .settings_size = sizeof(CertifyFlags),
     .takes_data = true,
@@ -169,5 +172,7 @@ const CliCommand cli_certify = {
     .max_arguments = 2,
     .examples = "  reluflow certify gen:DS-PL2 net.npz\n"
                 "  reluflow certify data.csv model.safetensors --map fc1.weight=W,fc2.weight=a --json\n",
+    .tol = "residuals that count as a KKT point, stationarity and complementarity, relative; default 1e-8",
+    .has_report = true,
     .run = certify_run,
 };

@@ -83,17 +83,24 @@ typedef struct CliRun {
   void *settings;      /* the command's own struct, filled from its options */
   const char **arguments;
   int n_arguments;
-  bool *given;                  /* see cli_given */
+  bool *given; /* see cli_given */
+  char **rest; /* words that belong to another command: see CliCommand.foreign */
+  int n_rest;
   const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
   RfStatus status;              /* set by cli_finish */
   RfJson *json;                 /* not NULL when JSON is wanted: write the members here */
   RfText page;                  /* the page for the terminal; filled unless only JSON is wanted */
   bool wants_page;
-  RfText html;          /* fill when common.report is set: the frame writes the file */
-  int width;            /* columns of the terminal, 60..100 */
-  bool failed;          /* set by cli_finish: there is no result to hand out */
-  bool stopped_reading; /* set by cli_load: interrupted before there were data */
+  RfText html;              /* fill when common.report is set: the frame writes the file */
+  int width;                /* columns of the terminal, 60..100 */
+  bool failed;              /* set by cli_finish: there is no result to hand out */
+  bool stopped_reading;     /* set by cli_load: interrupted before there were data */
+  const char *const *words; /* the words behind the command's name, borrowed; for the member `run` */
+  int n_words;
+  double began;                      /* rf_clock_seconds() */
+  char started[32];                  /* date and time, UTC */
+  char digest[RF_STUDY_DIGEST_SIZE]; /* of the data; "" without */
 } CliRun;
 
 struct CliCommand {
@@ -108,9 +115,16 @@ struct CliCommand {
   const char *examples; /* lines "command # what it does", or NULL */
   const char *fields;   /* name of its table of fields; NULL = name */
   bool owns_output;     /* -o names the product itself: the frame does not write it */
+  const char *tol;      /* what --tol means here; NULL = the command has no such decision and refuses it */
+  bool has_report, has_pictures; /* --report and --svg; refused otherwise */
+  /* Not NULL: how many words at words[at] are not this command's own; they are collected in run->rest. */
+  int (*foreign)(int count, char **words, int at);
   int (*run)(CliRun *run);
 };
 
+extern const CliCommand cli_rerun;
+extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
+    cli_sweep_show;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
     cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
 
@@ -124,7 +138,7 @@ const CliCommand *const *cli_commands(int *count);
 RfStatus cli_load(CliRun *run, RfDataset *dataset);
 /* The same for another source. */
 RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted);
-/* A network by its path, as rf_net_load_stated and rf_layers_load. */
+/* A network by its path, as rf_net_load and rf_layers_load. */
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map);
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path);
 /* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first
@@ -148,6 +162,19 @@ RfContext cli_drawing_context(const CliRun *run);
 RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
 RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
 /* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+/* A proof file and the verdict of the checker (proof.c). file is NULL when none was asked for. */
+typedef struct CliProof {
+  const char *file;
+  RfProof written;
+  bool checked, accepted;
+  char verdict[256];
+} CliProof;
+
+/* Runs rfcheck on the file. A failure when it does not run or does not accept. */
+RfStatus cli_check_proof(CliRun *run, CliProof *proof);
+void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_page(RfText *page, const CliProof *proof);
+
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */
@@ -158,6 +185,17 @@ enum { CLI_MAX_OPTIONS = 96 };
 /* A run of a command whose flags are in `words`; after a failure too it is to be closed. */
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words);
 void cli_close(CliRun *run);
+/* Date and time, UTC, as 2024-02-29T12:00:00Z. */
+void cli_now(char *out, size_t size);
+/* Writes the member `run` and ends the JSON; call it once, after the command. */
+RfStatus cli_finish_json(CliRun *run, RfText *object);
+/* The command whose name is the first word, or the first two; *used says which. */
+const CliCommand *cli_find_command(int *used, int count, char **words);
+/* Every option of the run in the order of the help page; `value` is the struct it lies in. */
+typedef void (*CliOptionFn)(void *user, const CliOption *option, const void *base);
+void cli_each_option(CliRun *run, CliOptionFn each, void *user);
+/* False for a common flag that the command would have to ignore. */
+bool cli_takes(const CliCommand *command, const CliOption *option);
 /* Fills run from the words after the command's name. */
 RfStatus cli_parse(CliRun *run, int count, char **words);
 /* The name in `names` closest to `word`, NULL when nothing is close. */

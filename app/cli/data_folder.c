@@ -4,6 +4,7 @@
  * a program in its build folder. */
 #define _GNU_SOURCE /* dladdr */
 #include "cli/cli.h"
+#include "core/core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -37,13 +38,14 @@ static bool own_folder(char *path) {
   return slash != NULL;
 }
 
-/* The data that came with the program; false when it stands alone. */
+/* The data that came with the program, without dots in the path (CLI_PATH_SIZE is PATH_MAX); false when it
+ * stands alone. */
 static bool installed(char *folder) {
   static const char *const places[] = {"../share/reluflow/data", "data", "../data"};
-  char own[CLI_PATH_SIZE];
+  char own[CLI_PATH_SIZE], path[CLI_PATH_SIZE];
   if (!own_folder(own)) return false;
   for (size_t k = 0; k < sizeof places / sizeof *places; k++)
-    if (join(folder, own, places[k]) && holds(folder, "digits8x8.csv")) return true;
+    if (join(path, own, places[k]) && holds(path, "digits8x8.csv")) return realpath(path, folder) != NULL;
   return false;
 }
 

@@ -9,6 +9,7 @@
 
 typedef struct FlowFlags {
   rf_index width, trace, max_steps;
+  bool no_audit;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -45,6 +46,8 @@ static const CliOption options[] = {
      "about this many rows of quantities along the run"},
     {"--max-steps", CLI_INDEX, FIELD(max_steps), "N", "200000", 1, 0,
      "integrator steps after which the limit is undecided"},
+    {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
+     "do not read the run independently while it goes on: for sweeps"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -76,6 +79,7 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   s->all_branches = flags->branches == 2;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
+  s->flow.audit = !flags->no_audit;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);
@@ -215,5 +219,8 @@ const CliCommand cli_flow = {
                 "  reluflow flow gen:orthant,n=500,d=20 --width 100 --scale limit --json\n"
                 "  reluflow flow data.csv --leak 0.1 --init gaussian --report flow.html\n"
                 "  reluflow flow data.csv --weights deep.json # a layered network\n",
+    .tol = "relative tolerance of the integration; default 1e-10",
+    .has_report = true,
+    .has_pictures = true,
     .run = flow_run,
 };

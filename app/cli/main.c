@@ -6,20 +6,6 @@
 
 static bool is_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }
 
-/* The command whose name is the first word, or the first two; *used says which. */
-static const CliCommand *find_command(int *used, int count, char **words) {
-  int n_commands;
-  const CliCommand *const *commands = cli_commands(&n_commands);
-  for (int i = 0; i < n_commands; i++) {
-    const char *name = commands[i]->name, *space = strchr(name, ' ');
-    size_t first = space ? (size_t)(space - name) : strlen(name);
-    if (strlen(words[0]) != first || strncmp(name, words[0], first) != 0) continue;
-    *used = space ? 2 : 1;
-    if (!space || (count > 1 && strcmp(space + 1, words[1]) == 0)) return commands[i];
-  }
-  return NULL;
-}
-
 static bool wants_help(int count, char **words) {
   for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
     if (is_help(words[i])) return true;
@@ -37,7 +23,7 @@ int main(int argc, char **argv) {
     return cli_print(version, sizeof version - 1) ? CLI_DONE : CLI_BAD_USAGE;
   }
   int used = 1;
-  const CliCommand *command = find_command(&used, count, words);
+  const CliCommand *command = cli_find_command(&used, count, words);
   if (!command) { /* an unknown word, or the first word of a group such as `data` */
     if (count > 1 && !is_help(words[1]) && words[0][0] != '-') {
       char *pair[] = {words[0], words[1]};

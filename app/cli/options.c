@@ -21,7 +21,8 @@ const CliOption cli_common_options[] = {
      "how much detail the results carry"},
     {"--seed", CLI_SEED, AT(seed), "N", "0", 0, 0, "seed of everything random; same seed, same result"},
     {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
-    {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1, "relative tolerance of the command's main decision"},
+    {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1,
+     "relative tolerance of the command's main decision, as its help says"},
     {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
     {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", NULL, 0, 0,
      "where data files are looked up that are not found as named; default: the folder in the environment "
@@ -267,13 +268,31 @@ static RfStatus finish_source(CliRun *run) {
   return RF_OK;
 }
 
+bool cli_takes(const CliCommand *command, const CliOption *option) {
+  if (strcmp(option->name, "--tol") == 0) return command->tol != NULL;
+  if (strcmp(option->name, "--report") == 0) return command->has_report;
+  return strcmp(option->name, "--svg") != 0 || command->has_pictures;
+}
+
+/* A common flag that this command would have to ignore. */
+static RfStatus refuse_idle(CliRun *run) {
+  for (const CliOption *option = cli_common_options; option->name; option++)
+    if (cli_given(run, option->name) && !cli_takes(run->command, option))
+      return rf_fail(&run->context, RF_ERR_USAGE, "%s: not for '%s', which has nothing it could change",
+                     option->name, run->command->name);
+  return RF_OK;
+}
+
 RfStatus cli_parse(CliRun *run, int count, char **words) {
   rf_data_source_init(&run->source);
   RfStatus status = set_defaults(run);
   bool only_arguments = false;
   for (int at = 0; at < count && status == RF_OK;) {
     const char *word = words[at];
-    if (only_arguments || word[0] != '-' || word[1] == '\0') {
+    int foreign = run->command->foreign ? run->command->foreign(count, words, at) : 0;
+    if (foreign > 0) {
+      while (foreign-- > 0) run->rest[run->n_rest++] = words[at++];
+    } else if (only_arguments || word[0] != '-' || word[1] == '\0') {
       run->arguments[run->n_arguments++] = word;
       at++;
     } else if (strcmp(word, "--") == 0) {
@@ -293,7 +312,16 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
     return rf_fail(&run->context, RF_ERR_USAGE, "%s: one argument too many for '%s'",
                    run->arguments[command->max_arguments], command->name);
   }
-  return command->takes_data ? finish_source(run) : RF_OK;
+  status = refuse_idle(run);
+  return !status && command->takes_data ? finish_source(run) : status;
+}
+
+void cli_each_option(CliRun *run, CliOptionFn each, void *user) {
+  Group groups[3];
+  int n_groups = groups_of(groups, run);
+  for (int g = 0; g < n_groups; g++)
+    for (const CliOption *option = groups[g].options; option->name; option++)
+      each(user, option, groups[g].base);
 }
 
 bool cli_given(const CliRun *run, const char *option) {

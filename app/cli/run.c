@@ -128,7 +128,7 @@ static RfStatus deliver(CliRun *run) {
   RfContext *context = &run->context;
   RfText object = {0};
   RfStatus status = RF_OK;
-  if (run->json) status = rf_json_finish(context, &object, run->json);
+  if (run->json) status = cli_finish_json(run, &object);
   if (status == RF_OK && (run->page.failed || run->html.failed))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
   if (status == RF_OK && run->common.output && !run->command->owns_output) {
@@ -152,7 +152,7 @@ static void set_context(CliRun *run, Progress *progress) {
   context->threads = run->common.threads > 1024 ? 1024 : (int)run->common.threads;
   context->cancel = &cancelled;
   context->user = progress;
-  if (cli_given(run, "--time")) context->deadline = rf_clock_seconds() + run->common.time;
+  if (cli_given(run, "--time")) rf_context_limit(context, run->common.time);
   if (run->common.quiet) return;
   context->on_message = on_message;
   if (isatty(STDERR_FILENO)) context->on_progress = on_progress;
@@ -181,7 +181,7 @@ int cli_run(const CliCommand *command, int count, char **words) {
   CliRun run;
   RfStatus status = cli_open(&run, command, count, words);
   int exit_status = status == RF_OK ? run_parsed(&run) : cli_finish(&run, status);
-  if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_text(run.status));
+  if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_name(run.status));
   cli_close(&run);
   return exit_status;
 }

@@ -12,12 +12,15 @@
 
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words) {
   memset(run, 0, sizeof *run);
-  run->command = command;
+  run->command = command, run->words = (const char *const *)words, run->n_words = count;
   rf_context_init(&run->context);
+  run->began = rf_clock_seconds();
+  cli_now(run->started, sizeof run->started);
   run->settings = rf_alloc(1, command->settings_size ? command->settings_size : 1);
   run->arguments = RF_NEW(const char *, count + 1);
   run->given = RF_NEW(bool, CLI_MAX_OPTIONS);
-  if (!run->settings || !run->arguments || !run->given)
+  run->rest = RF_NEW(char *, count + 1);
+  if (!run->settings || !run->arguments || !run->given || !run->rest)
     return rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
   RfStatus status = cli_parse(run, count, words);
   cli_data_folder(run, run->data_dir, "mnist");
@@ -32,6 +35,7 @@ void cli_close(CliRun *run) {
   rf_free(run->settings);
   rf_free(run->arguments);
   rf_free(run->given);
+  rf_free(run->rest);
 }
 
 /* ---- outcomes -------------------------------------------------------------------------------- */
@@ -90,6 +94,7 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
     source.labels_path = look_up(run, source.labels_path, &labels);
     status = rf_data_load(&run->context, dataset, &source);
   }
+  if (status == RF_OK && run->json && wanted == &run->source) rf_study_digest(run->digest, dataset);
   if (status > 0) { /* interrupted: without data there is no partial result */
     run->stopped_reading = true;
     status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", wanted->path);
@@ -112,7 +117,7 @@ static bool is_memory_model(const CliRun *run, const char *path) {
 RfStatus cli_load_net(CliRun *run, RfNet *net, bool *leak_stated, const char *path, const char *map) {
   *leak_stated = true;
   return is_memory_model(run, path) ? rf_net_copy(&run->context, net, run->memory->net)
-                                    : rf_net_load_stated(&run->context, net, leak_stated, path, map);
+                                    : rf_net_load(&run->context, net, leak_stated, path, map);
 }
 
 RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *weighted, const char *path) {
@@ -160,7 +165,7 @@ RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, dou
 RfContext cli_drawing_context(const CliRun *run) {
   RfContext context = run->context;
   context.cancel = NULL;
-  context.deadline = rf_clock_seconds() + RF_PICTURE_SECONDS;
+  rf_context_limit(&context, RF_PICTURE_SECONDS);
   return context;
 }
 

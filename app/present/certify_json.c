@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void kkt_json(RfJson *json, const RfKkt *kkt) {
+static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest) {
   bool known = kkt->lambda != NULL;
   rf_json_object(json, "kkt");
   rf_json_boolean(json, "holds", kkt->holds);
@@ -23,12 +23,30 @@ static void kkt_json(RfJson *json, const RfKkt *kkt) {
     rf_json_end(json);
   }
   if (known) rf_json_end(json);
+  if (nearest->found) {
+    rf_json_object(json, "nearest");
+    rf_json_number(json, "distance", nearest->distance);
+    rf_json_number(json, "stationarity", nearest->stationarity);
+    rf_json_end(json);
+  } else {
+    rf_json_null(json, "nearest");
+  }
+  rf_json_end(json);
+}
+
+static void tolerances_json(RfJson *json, const RfCertifyTolerances *t) {
+  rf_json_object(json, "tolerances");
+  rf_json_number(json, "kkt", t->kkt);
+  rf_json_number(json, "kink", t->kink);
+  rf_json_number(json, "tight", t->tight);
+  rf_json_number(json, "zero_neuron", t->zero_neuron);
+  rf_json_number(json, "gap", t->gap);
   rf_json_end(json);
 }
 
 static void local_json(RfJson *json, const RfCertificate *c) {
   rf_json_object(json, "local");
-  rf_json_string(json, "verdict", rf_verdict_text(c->local));
+  rf_json_string(json, "verdict", rf_verdict_name(c->local));
   rf_json_string(json, "why", c->local_why);
   rf_json_integer(json, "own_kinks", c->own_kinks);
   if (c->witness.m > 0) {
@@ -45,7 +63,7 @@ static void local_json(RfJson *json, const RfCertificate *c) {
 
 static void global_json(RfJson *json, const RfCertificate *c) {
   rf_json_object(json, "global");
-  rf_json_string(json, "verdict", rf_verdict_text(c->global));
+  rf_json_string(json, "verdict", rf_verdict_name(c->global));
   rf_json_string(json, "why", c->global_why);
   rf_json_number(json, "objective", c->kkt.objective);
   rf_json_number(json, "lower", c->lower);
@@ -71,7 +89,7 @@ static void layers_json(RfJson *json, const RfCertificate *c) {
   for (rf_index l = 0; l < 2; l++) {
     rf_json_object(json, NULL);
     rf_json_integer(json, "layer", l);
-    rf_json_string(json, "verdict", rf_verdict_text(c->layer_verdicts[l]));
+    rf_json_string(json, "verdict", rf_verdict_name(c->layer_verdicts[l]));
     rf_json_number(json, "gap", c->layers[l].gap);
     rf_json_end(json);
   }
@@ -82,7 +100,8 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   rf_json_number(json, "margin", c->kkt.margin);
   rf_json_numbers(json, "margins", c->kkt.margins, c->kkt.n);
   rf_json_number(json, "objective", c->kkt.objective);
-  kkt_json(json, &c->kkt);
+  kkt_json(json, &c->kkt, &c->nearest);
+  tolerances_json(json, &c->tolerances);
   rf_json_integer(json, "zero_neurons", c->kkt.n_zero);
   rf_json_number(json, "balance_error", c->kkt.lambda ? c->kkt.balance_error : NAN);
   local_json(json, c);

@@ -117,7 +117,7 @@ static void verdict_line(RfText *page, const char *name, RfVerdict verdict, cons
                  verdict == RF_VERDICT_OPTIMUM   ? RF_GOOD
                  : verdict == RF_VERDICT_UNKNOWN ? RF_ACCENT
                                                  : RF_BAD,
-                 rf_verdict_text(verdict));
+                 rf_verdict_name(verdict));
   rf_text_add(page, "\n  ");
   rf_text_wrap(page, why, 2, width);
 }
@@ -184,7 +184,7 @@ static void section_html(RfText *page, const char *title,
 
 static void verdict_html(RfText *page, const char *title, RfVerdict verdict, const char *why) {
   RfText sentence = {0};
-  rf_text_addf(&sentence, "%s: %s.", rf_verdict_text(verdict), why);
+  rf_text_addf(&sentence, "%s: %s.", rf_verdict_name(verdict), why);
   rf_html_section(page, title);
   rf_html_paragraph(page, rf_text_string(&sentence));
   rf_text_free(&sentence);

@@ -114,7 +114,7 @@ static void theorems(RfText *page, const RfTheory *theory) {
   rf_table_init(&table, "lll", "theorem|applies|why");
   for (rf_index k = 0; k < theory->n_theorems; k++) {
     const RfTheorem *theorem = &theory->theorems[k];
-    rf_explain_theorem(name, sizeof name, theorem->id);
+    rf_study_theorem_name(name, sizeof name, theorem->id);
     rf_table_cell(&table, "%s", name);
     rf_table_cell(&table, "%s",
                   theorem->applies == RF_YES  ? "yes"
@@ -145,7 +145,7 @@ static void data_section(RfText *page, const RfExplanation *e) {
 static void margin_rows(RfTable *table, const RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
-    rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
+    rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     if (e->positive_class) rf_table_cell(table, "%s", e->positive_class);
     rf_table_cell(table, "predicted");
     rf_table_cell(table, "%.12g", e->prediction->margin);

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField certify[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_STRING_ROW("model", "the network file"),
     RF_NUMBER_ROW("margin", "length", "min_i y_i f(x_i) / |theta|^D"),
@@ -17,7 +18,17 @@ static const RfField certify[] = {
     RF_INTEGER_ROW("kkt.kinks[].sample", "which sample"),
     RF_NUMBER_ROW("kkt.kinks[].value", "", "the slope in [leak, 1] that the projection chose there"),
     RF_NUMBER_ROW("kkt.kinks[].distance", "", "w.x / (|w||x|)"),
-    RF_INTEGER_ROW("zero_neurons", "neurons with |w||a| below 1e-12 |theta|^2"),
+    RF_OBJECT_ROW("kkt.nearest",
+                  "the KKT point next to this network, by Newton's method; null when none was found"),
+    RF_NUMBER_ROW("kkt.nearest.distance", "", "|theta - theta'| / |theta|, both at smallest margin 1"),
+    RF_NUMBER_ROW("kkt.nearest.stationarity", "", "the larger of stationarity and complementarity there"),
+    RF_OBJECT_ROW("tolerances", "what counted as nothing: --tol X and what follows from it"),
+    RF_NUMBER_ROW("tolerances.kkt", "", "X: stationarity and complementarity of a KKT point"),
+    RF_NUMBER_ROW("tolerances.kink", "", "|w.x| at most this times |w||x| is a kink"),
+    RF_NUMBER_ROW("tolerances.tight", "", "y f(x) at most 1 plus this is tight"),
+    RF_NUMBER_ROW("tolerances.zero_neuron", "", "|w||a| at most this times |theta|^2 is a zero neuron"),
+    RF_NUMBER_ROW("tolerances.gap", "", "relative gap of a global optimum"),
+    RF_INTEGER_ROW("zero_neurons", "neurons with |w||a| at most tolerances.zero_neuron times |theta|^2"),
     RF_NUMBER_ROW("balance_error", "", "max_k | |w_k| - |a_k| | / |theta|"),
     RF_OBJECT_ROW("local", "is it a local optimum"),
     RF_STRING_ROW("local.verdict", "optimum | not-optimum | unknown"),

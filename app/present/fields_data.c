@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField list[] = {
+    RF_RUN_ROW,
     RF_OBJECT_ROW("generators[]", "every generator, in the order of the catalogue"),
     RF_STRING_ROW("generators[].name", "what follows gen:"),
     RF_STRING_ROW("generators[].alias", "its catalogue id DS-..., or null"),
@@ -15,6 +16,7 @@ static const RfField list[] = {
 const RfFieldTable rf_fields_data_list = {"data list", false, "the generators", RF_ROWS(list)};
 
 static const RfField make[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_STRING_ROW("file", "the file written"),
     RF_INTEGER_ROW("n", "samples"),
@@ -24,6 +26,7 @@ static const RfField make[] = {
 const RfFieldTable rf_fields_data_make = {"data make", false, "a dataset written to a file", RF_ROWS(make)};
 
 static const RfField info[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_INTEGER_ROW("n", "samples"),
     RF_INTEGER_ROW("d", "dimension, with the column of --bias"),

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField explain[] = {
+    RF_RUN_ROW,
     RF_SHAPE_ROW("inspect", "inspect", "what the data decide before training"),
     RF_OBJECT_ROW("predicted", "what the theory says will happen"),
     RF_STRING_ROW("predicted.theorem", "the theorem that applies; null when none does"),

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField flow[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_INTEGER_ROW("n", "samples"),
     RF_INTEGER_ROW("d", "dimension"),
@@ -86,6 +87,15 @@ static const RfField flow[] = {
     RF_BOOLEAN_ROW("monitors.smoothed_margin_monotone", "the smoothed margin never fell after separation"),
     RF_INTEGER_ROW("monitors.steps", "integrator steps"),
     RF_INTEGER_ROW("monitors.escapes", "saddles that were escaped"),
+    RF_OBJECT_ROW("audit",
+                  "worst deviations that an independent reading of the run found; null with --no-audit"),
+    RF_NUMBER_ROW("audit.velocity", "", "of a unit's velocity from the least-norm element, relative"),
+    RF_NUMBER_ROW("audit.energy", "", "of the fall of ln L from the integral of |velocity|^2 / L, relative"),
+    RF_NUMBER_ROW("audit.balance", "", "of a^2-|w|^2 of a neuron from its start, over |(w,a)|^2"),
+    RF_NUMBER_ROW("audit.sides", "", "of w.x beyond the side it is taken to be on, over |w||x|"),
+    RF_NUMBER_ROW("audit.events", "", "of the field at an event against the way the event took, relative"),
+    RF_INTEGER_ROW("audit.points", "states that were looked at"),
+    RF_BOOLEAN_ROW("audit.passed", "all of them are small"),
     RF_OBJECT_ROW("verdict", "what the limit is"),
     RF_BOOLEAN_ROW("verdict.kkt", "the limit is a KKT point of the max-margin problem"),
     RF_STRING_ROW("verdict.local", "optimum | not-optimum | unknown"),

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField inspect[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_STRING_ROW("status", "done | interrupted: what was not computed by then is null"),
     RF_INTEGER_ROW("n", "samples"),

@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField maxmargin[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     RF_INTEGER_ROW("n", "samples"),
     RF_INTEGER_ROW("d", "dimension, with the column of --bias"),
@@ -37,6 +38,16 @@ static const RfField maxmargin[] = {
     RF_INTEGER_ROW("global.patterns_seen", "patterns that the solver looked at"),
     RF_INTEGER_ROW("global.nodes", "nodes of the exact search that proves `lower`"),
     RF_NUMBER_ROW("global.seconds", "s", "time of the global part"),
+    RF_OBJECT_ROW("proof", "the file of --proof; null without it"),
+    RF_STRING_ROW("proof.file", "where it was written"),
+    RF_STRING_ROW("proof.claim", "optimum | infeasible | separable | inseparable"),
+    RF_NUMBER_ROW("proof.lower", "1/length",
+                  "the lower bound that the file proves (of the margin: separable)"),
+    RF_NUMBER_ROW("proof.upper", "1/length", "the upper bound that the file proves"),
+    RF_NUMBER_ROW("proof.bytes", "", "size of the file"),
+    RF_NUMBER_ROW("proof.seconds", "s", "time to write it"),
+    RF_BOOLEAN_ROW("proof.accepted", "with --check: rfcheck accepts it; null without"),
+    RF_STRING_ROW("proof.verdict", "with --check: the line that rfcheck printed; null without"),
     RF_STRING_ROW("positive_class", "in per_class: the class that is +1, against the rest"),
     RF_SHAPE_ROW("per_class[]", "maxmargin",
                  "more than two classes: one object per class against the rest; otherwise null"),

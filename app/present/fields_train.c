@@ -31,6 +31,7 @@
                     "share of wrong test samples; null without test data")
 
 static const RfField train[] = {
+    RF_RUN_ROW,
     RF_STRING_ROW("name", "the dataset as it was asked for"),
     TRAIN_ROWS(""),
     RF_OBJECT_ROW("per_class[]", "several classes: one network against the rest for each"),

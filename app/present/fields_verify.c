@@ -2,6 +2,7 @@
 #include "present/present_internal.h"
 
 static const RfField verify[] = {
+    RF_RUN_ROW,
     RF_OBJECT_ROW("claims[]", "one object per claim that ran"),
     RF_STRING_ROW("claims[].id", "as in the ledger"),
     RF_STRING_ROW("claims[].paper", "which paper"),

@@ -103,7 +103,7 @@ static void events_json(RfJson *json, const RfFlowReport *report) {
         rf_json_integer(json, "sample", result->events[e].sample);
       else
         rf_json_null(json, "sample");
-      rf_json_string(json, "kind", rf_event_name(result->events[e].kind));
+      rf_json_string(json, "kind", rf_event_kind_name(result->events[e].kind));
       rf_json_end(json);
     }
     rf_json_end(json);
@@ -192,6 +192,19 @@ static void end_json(RfJson *json, const RfFlowReport *report) {
   rf_json_end(json);
 }
 
+static void audit_json(RfJson *json, const RfFlowAudit *audit) {
+  if (audit->points == 0) return rf_json_null(json, "audit");
+  rf_json_object(json, "audit");
+  rf_json_number(json, "velocity", audit->velocity);
+  rf_json_number(json, "energy", audit->energy);
+  rf_json_number(json, "balance", audit->balance);
+  rf_json_number(json, "sides", audit->sides);
+  rf_json_number(json, "events", audit->events);
+  rf_json_integer(json, "points", audit->points);
+  rf_json_boolean(json, "passed", audit->passed);
+  rf_json_end(json);
+}
+
 static void head_json(RfJson *json, const RfFlowReport *report) {
   const RfFlowProblem *problem = report->problem;
   rf_json_string(json, "name", report->name);
@@ -221,6 +234,7 @@ void rf_json_flow(RfJson *json, const RfFlowReport *report) {
   limit_json(json, report, text);
   rf_json_trace(json, result->trace, result->n_trace);
   end_json(json, report);
+  audit_json(json, &report->result->audit);
   rf_json_object(json, "verdict");
   rf_json_answer(json, "kkt", report->kkt);
   rf_json_string(json, "local", report->local);

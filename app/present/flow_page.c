@@ -84,9 +84,9 @@ static void event_row(RfTable *table, const RfFlowEvent *event) {
   char what[64];
   if (event->sample >= 0)
     rf_format(what, sizeof what, "neuron %lld %s sample %lld", (long long)event->neuron,
-              rf_event_name(event->kind), (long long)event->sample);
+              rf_event_kind_name(event->kind), (long long)event->sample);
   else
-    rf_format(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_name(event->kind));
+    rf_format(what, sizeof what, "neuron %lld %s", (long long)event->neuron, rf_event_kind_name(event->kind));
   row(table, event->log_t, "*", what, NAN, NAN, NAN);
 }
 
@@ -167,6 +167,11 @@ static void limit_page(RfText *page, const RfFlowReport *report) {
                  limit->complementarity);
   if (isfinite(limit->direction_error))
     rf_text_addf(page, "  direction  two runs agree to %.1e\n", limit->direction_error);
+  const RfFlowAudit *audit = &result->audit;
+  if (audit->points > 0)
+    rf_text_addf(page, "  audit      %s at %lld points: velocity %.0e, energy %.0e, sides %.0e\n",
+                 audit->passed ? "passed" : "failed", (long long)audit->points, audit->velocity,
+                 audit->energy, audit->sides);
   if (report->global || report->local)
     rf_text_addf(page, "  verdict    local %s, global %s\n", report->local ? report->local : "unknown",
                  report->global ? report->global : "unknown");

@@ -101,7 +101,7 @@ RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowP
   paths->count = count, paths->n_times = PATH_POINTS;
   for (rf_index k = 0; k < count && !status; k++) paths->neurons[k] = k * m / count;
   if (!status)
-    status = rf_align_sample(context, directions, problem, paths->neurons, count, times, PATH_POINTS);
+    status = rf_flow_align_sample(context, directions, problem, paths->neurons, count, times, PATH_POINTS);
   if (!status) {
     choose_plane(context, axes, paths, problem);
     for (rf_index k = 0; k < count * PATH_POINTS; k++)

@@ -14,8 +14,7 @@ static RfColour destiny_colour(const RfFlowResult *result, rf_index k) {
   return result->alignment.neurons ? colours[result->alignment.neurons[k].destiny] : RF_COLOUR_GREEN;
 }
 
-/* ---- neurons
- * ------------------------------------------------------------------------------------------------- */
+/* ---- neurons ------------------------------------------------------------------------------- */
 
 typedef struct Disc {
   RfSvg *svg;
@@ -136,8 +135,7 @@ void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPat
   rf_svg_end(svg);
 }
 
-/* ---- curves
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- curves -------------------------------------------------------------------------------- */
 
 static double *column(const RfFlowResult *result, double (*pick)(const RfFlowTrace *)) {
   double *values = RF_NEW(double, result->n_trace);
@@ -253,8 +251,7 @@ void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report) {
   rf_svg_end(svg);
 }
 
-/* ---- events
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------- */
 
 static RfColour event_colour(RfEventKind kind) {
   static const RfColour colours[] = {RF_COLOUR_BLUE, RF_COLOUR_ORANGE, RF_COLOUR_GREEN, RF_COLOUR_VERMILION,
@@ -314,8 +311,7 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
   rf_svg_end(svg);
 }
 
-/* ---- the page
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the page ------------------------------------------------------------------------------ */
 
 static void picture(RfText *page, RfSvg *svg, const char *caption) {
   rf_html_picture(page, svg, caption);

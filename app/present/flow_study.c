@@ -14,8 +14,8 @@ RfFlowReport rf_flow_report(const RfStudyFlow *study, const RfStudyRun *run, int
                         .detail = detail,
                         .t_bound = study->t_bound,
                         .kkt = run->kkt,
-                        .local = run->judged ? rf_verdict_text(run->local) : NULL,
-                        .global = run->judged ? rf_verdict_text(run->global) : NULL,
+                        .local = run->judged ? rf_verdict_name(run->local) : NULL,
+                        .global = run->judged ? rf_verdict_name(run->global) : NULL,
                         .gap = run->judged ? run->gap : NAN,
                         .choice = run->choice,
                         .seconds = run->seconds};

@@ -14,6 +14,7 @@ typedef struct Frame {
   size_t base, end;          /* path inside the table is json->path[base..end) */
   rf_index next_row;         /* where the search for the next row starts: members come in table order */
   bool is_array, has_member;
+  bool is_map;      /* members have names of their own */
   uint64_t seen[2]; /* rows of members already written, of the first 128 */
 } Frame;
 
@@ -42,7 +43,7 @@ static bool push(RfJson *json, const RfFieldTable *table, size_t base, bool is_a
     json->frames = frames;
     json->capacity = capacity;
   }
-  json->frames[json->depth++] = (Frame){table, base, json->path.length, 0, is_array, false, {0, 0}};
+  json->frames[json->depth++] = (Frame){table, base, json->path.length, 0, is_array, false, false, {0, 0}};
   return true;
 }
 
@@ -116,6 +117,8 @@ static const RfField *enter(RfJson *json, const char *key, bool is_array, bool p
     json->failed = true;
     return NULL;
   }
+  static const RfField free_member = {"", RF_FIELD_MAP, "", "", NULL};
+  if (frame->is_map && key && !is_array) return &free_member;
   const RfField *field = find_row(json, frame, prefix);
   if (!key != frame->is_array)
     breach(json, key ? "an element has a key" : "a member has no key", json->path.data);
@@ -173,7 +176,7 @@ static bool value(RfJson *json, const char *key, RfFieldType type) {
   const RfField *field = enter(json, key, false, false);
   if (!field) return false;
   bool fits = field->type == type || (field->type == RF_FIELD_NUMBER && type == RF_FIELD_INTEGER) ||
-              (field->type == RF_FIELD_COUNT && type == RF_FIELD_INTEGER);
+              (field->type == RF_FIELD_COUNT && type == RF_FIELD_INTEGER) || top(json)->is_map;
   if (!fits) breach(json, "written with another type than the table says", json->path.data);
   if (fits) add_key(json, key);
   return fits;
@@ -188,12 +191,14 @@ static void open_level(RfJson *json, const char *key, bool is_array) {
     table = rf_field_table(field->shape);
     base = json->path.length;
     if (!table) return breach(json, "its shape has no table", json->path.data);
-  } else if (!is_array && field->type != RF_FIELD_OBJECT) {
+  } else if (!is_array && field->type != RF_FIELD_OBJECT &&
+             (field->type != RF_FIELD_MAP || top(json)->is_map)) {
     return breach(json, "written as an object", json->path.data);
   }
   add_key(json, key);
   rf_text_add(&json->text, is_array ? "[" : "{");
-  push(json, table, base, is_array);
+  bool is_map = field->type == RF_FIELD_MAP;
+  if (push(json, table, base, is_array)) top(json)->is_map = is_map;
 }
 
 void rf_json_object(RfJson *json, const char *key) { open_level(json, key, false); }

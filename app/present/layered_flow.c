@@ -35,8 +35,8 @@ static void limit_json(RfJson *json, const RfLayeredLimit *limit) {
 static void verdict_json(RfJson *json, const RfLayeredLimit *limit, const RfLayeredCertificate *certificate) {
   rf_json_object(json, "verdict");
   rf_json_answer(json, "kkt", limit->outcome == RF_FLOW_CONVERGED ? RF_YES : RF_UNKNOWN);
-  rf_json_string(json, "local", certificate ? rf_verdict_text(certificate->local) : NULL);
-  rf_json_string(json, "global", certificate ? rf_verdict_text(certificate->global) : NULL);
+  rf_json_string(json, "local", certificate ? rf_verdict_name(certificate->local) : NULL);
+  rf_json_string(json, "global", certificate ? rf_verdict_name(certificate->global) : NULL);
   rf_json_number(json, "gap", certificate ? certificate->gap : NAN);
   rf_json_end(json);
 }
@@ -68,6 +68,7 @@ void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study) {
   rf_json_integer(json, "steps", limit->steps);
   rf_json_null(json, "escapes");
   rf_json_end(json);
+  rf_json_null(json, "audit");
   verdict_json(json, limit, study->judged ? &study->certificate : NULL);
   rf_json_null(json, "choice"), rf_json_null(json, "positive_class");
 }
@@ -102,8 +103,7 @@ void rf_text_layered_flow(RfText *page, const RfStudyLayered *study, int width) 
   rf_text_style(page, RF_PLAIN);
 }
 
-/* ---- picture --------------------------------------------------------------------------------------------
- */
+/* ---- picture ------------------------------------------------------------------------------- */
 
 static double pick(const RfFlowTrace *row, int which) {
   const double per_log10 = 1 / log(10);

@@ -57,17 +57,19 @@ void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *c) {
   rf_json_number(json, "complementarity", kkt->lambda ? kkt->complementarity : NAN);
   rf_json_numbers(json, "lambda", kkt->lambda, kkt->n);
   rf_json_null(json, "kinks");
+  rf_json_null(json, "nearest");
   rf_json_end(json);
+  rf_json_null(json, "tolerances");
   rf_json_null(json, "zero_neurons");
   rf_json_null(json, "balance_error");
   rf_json_object(json, "local");
-  rf_json_string(json, "verdict", rf_verdict_text(c->local));
+  rf_json_string(json, "verdict", rf_verdict_name(c->local));
   rf_json_string(json, "why", c->local_why);
   rf_json_null(json, "own_kinks");
   rf_json_null(json, "witness");
   rf_json_end(json);
   rf_json_object(json, "global");
-  rf_json_string(json, "verdict", rf_verdict_text(c->global));
+  rf_json_string(json, "verdict", rf_verdict_name(c->global));
   rf_json_string(json, "why", c->global_why);
   rf_json_number(json, "objective", kkt->lambda ? kkt->objective : NAN);
   rf_json_number(json, "lower", c->lower);
@@ -81,7 +83,7 @@ void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *c) {
   for (rf_index l = 0; l < c->n_layers; l++) {
     rf_json_object(json, NULL);
     rf_json_integer(json, "layer", l);
-    rf_json_string(json, "verdict", rf_verdict_text(c->layers[l].verdict));
+    rf_json_string(json, "verdict", rf_verdict_name(c->layers[l].verdict));
     rf_json_number(json, "gap", c->layers[l].gap);
     rf_json_end(json);
   }
@@ -98,9 +100,9 @@ void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *c, in
   rf_text_addf(page, "%s: stationarity %.3g, complementarity %.3g, margin %.9g\n",
                kkt->holds ? "A KKT point" : "Not a KKT point", kkt->stationarity, kkt->complementarity,
                kkt->margin);
-  rf_text_addf(page, "Local: %s. ", rf_verdict_text(c->local));
+  rf_text_addf(page, "Local: %s. ", rf_verdict_name(c->local));
   rf_text_wrap(page, c->local_why, 2, width);
-  rf_text_addf(page, "Global: %s. ", rf_verdict_text(c->global));
+  rf_text_addf(page, "Global: %s. ", rf_verdict_name(c->global));
   rf_text_wrap(page, c->global_why, 2, width);
   rf_table_init(&table, "rrrrl", "layer|squared norm|best|gap|its own problem");
   for (rf_index l = 0; l < c->n_layers; l++) {
@@ -108,7 +110,7 @@ void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *c, in
     rf_table_cell(&table, "%.9g", c->layers[l].norm2);
     rf_table_cell(&table, "%.9g", c->layers[l].best);
     rf_table_cell(&table, "%.2e", c->layers[l].gap);
-    rf_table_cell(&table, "%s", rf_verdict_text(c->layers[l].verdict));
+    rf_table_cell(&table, "%s", rf_verdict_name(c->layers[l].verdict));
   }
   rf_table_print(page, &table, 2);
   rf_table_free(&table);

@@ -37,7 +37,7 @@ void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *o, const Rf
   rf_json_number(json, "lower", o->lower);
   rf_json_number(json, "gap", infeasible ? NAN : o->gap);
   rf_json_number(json, "margin", isfinite(o->objective) ? 0.5 / o->objective : NAN);
-  rf_json_string(json, "status", rf_optimum_status_text(o->status));
+  rf_json_string(json, "status", rf_optimum_status_name(o->status));
   if (infeasible)
     rf_json_null(json, "neurons");
   else
@@ -79,7 +79,7 @@ void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *
   rf_json_number(json, "lower", lower);
   rf_json_number(json, "gap", isfinite(objective) ? fmax(0, (objective - lower) / objective) : NAN);
   rf_json_number(json, "margin", NAN);
-  rf_json_string(json, "status", rf_optimum_status_text(worst));
+  rf_json_string(json, "status", rf_optimum_status_name(worst));
   for (size_t k = 0; k < sizeof absent / sizeof absent[0]; k++) rf_json_null(json, absent[k]);
   rf_json_string(json, "signs", NULL);
   rf_json_number(json, "leak", count > 0 ? parts[0]->leak : NAN);
@@ -90,8 +90,7 @@ void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *
   rf_json_end(json);
 }
 
-/* ---- page ------------------------------------------------------------------------------------------------
- */
+/* ---- page ---------------------------------------------------------------------------------- */
 
 static void certificate_line(RfText *page, const RfOptimum *o) {
   rf_index support = 0;
@@ -124,7 +123,7 @@ void rf_text_optimum(RfText *page, const RfOptimum *o, const RfOptimumSettings *
   }
   bool proved = o->status == RF_OPTIMUM_PROVED;
   rf_text_add(page, "  ");
-  rf_text_styled(page, proved ? RF_GOOD : RF_BAD, rf_optimum_status_text(o->status));
+  rf_text_styled(page, proved ? RF_GOOD : RF_BAD, rf_optimum_status_name(o->status));
   rf_text_add(page, "\n");
   if (isfinite(o->objective)) {
     rf_text_addf(page, "  margin     %.15g, normalised; |theta|^2/2 = %.15g at margin 1\n",

@@ -8,6 +8,7 @@
 #define RF_PRESENT_H
 
 #include "reluflow/study.h"
+#include "reluflow/train.h"
 #include "core/core.h"
 
 #ifdef __cplusplus
@@ -76,6 +77,7 @@ typedef enum RfFieldType {
   RF_FIELD_COUNT, /* an integer; a decimal string above 2^53 */
   RF_FIELD_NUMBER,
   RF_FIELD_STRING,
+  RF_FIELD_MAP,  /* an object with names of its own: flags, tolerances */
   RF_FIELD_SHAPE /* an object described by the table named in `shape` */
 } RfFieldType;
 
@@ -332,8 +334,7 @@ RF_API void rf_json_layered_net(RfJson *json, const RfLayeredNet *net);
 RF_API void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *certificate);
 RF_API void rf_text_layered_certificate(RfText *page, const RfLayeredCertificate *certificate, int width);
 
-/* ---- flow, shared by several commands -------------------------------------------------------------------
- */
+/* ---- flow, shared by several commands ------------------------------------------------------ */
 
 /* A finished run and what is known about it. Everything is borrowed. */
 typedef struct RfFlowReport {
@@ -418,6 +419,15 @@ RF_API void rf_certificate_verdict(RfText *out, const RfCertificate *certificate
 /* The page for a terminal of `width` columns, and the same as the body of an HTML page. */
 RF_API void rf_certificate_page(RfText *page, const RfCertificate *certificate, int width);
 RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
+
+/* ---- training ------------------------------------------------------------------------------------ */
+
+/* The members of table `train` for one network; layered: weights in layers instead of W and a. */
+RF_API void rf_json_train(RfJson *json, const RfTrainResult *result, bool layered);
+/* One row in ten of the records, and the last. */
+RF_API void rf_text_train(RfText *page, const RfTrainResult *result);
+/* Loss and normalised margin against the number of updates. */
+RF_API void rf_svg_train(RfSvg *svg, const RfTrainResult *result);
 
 /* ---- explain ---------------------------------------------------------------------------------- */
 

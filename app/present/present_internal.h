@@ -33,6 +33,8 @@ void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count);
   { path, RF_FIELD_NUMBER, unit, meaning, NULL }
 #define RF_STRING_ROW(path, meaning)                                                                         \
   { path, RF_FIELD_STRING, "", meaning, NULL }
+#define RF_MAP_ROW(path, meaning)                                                                            \
+  { path, RF_FIELD_MAP, "", meaning, NULL }
 #define RF_SHAPE_ROW(path, shape, meaning)                                                                   \
   { path, RF_FIELD_SHAPE, "", meaning, shape }
 #define RF_ROWS(rows) rows, (rf_index)(sizeof(rows) / sizeof((rows)[0]))
@@ -51,9 +53,14 @@ void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count);
       RF_BOOLEAN_ROW(prefix "layers[].fixed", "not trained"),                                                \
       RF_NUMBER_ROW(prefix "layers[].weights[]", "", "row by row")
 
+/* How the result was made, in the table of every command. */
+#define RF_RUN_ROW RF_SHAPE_ROW("run", "run", "how this result was made: enough to repeat it")
+
 /* One per file fields_NAME.c. */
+extern const RfFieldTable rf_fields_run, rf_fields_rerun;
 extern const RfFieldTable rf_fields_separator, rf_fields_class_vector, rf_fields_witness, rf_fields_slack;
 extern const RfFieldTable rf_fields_data_list, rf_fields_data_make, rf_fields_data_info;
+extern const RfFieldTable rf_fields_sweep, rf_fields_sweep_export, rf_fields_sweep_show;
 extern const RfFieldTable rf_fields_inspect, rf_fields_maxmargin, rf_fields_flow, rf_fields_certify,
     rf_fields_train, rf_fields_verify, rf_fields_explain;
 

@@ -1,6 +1,11 @@
 /* certify: what a given two-layer network is. A KKT point of the max-margin problem min |theta|^2/2 s.t. y_i
  * f(x_i) >= 1, a local optimum, a global optimum; always with multipliers or a witness that anyone can check
- * again. */
+ * again.
+ *
+ * Ownership: results own their arrays and witnesses (rf_..._free); the reasons (`..._why`) are constants.
+ * Data, networks and a known optimum are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time. */
 #ifndef RELUFLOW_CERTIFY_H
 #define RELUFLOW_CERTIFY_H
 
@@ -21,9 +26,10 @@ typedef enum RfVerdict {
 } RfVerdict;
 
 /* "optimum", "not-optimum", "unknown". */
-RF_API const char *rf_verdict_text(RfVerdict verdict);
+RF_API const char *rf_verdict_name(RfVerdict verdict);
 
-/* A neuron whose input of a sample is zero within tol.kink: its slope there may be anything in [leak, 1]. */
+/* A neuron whose input of a sample is zero to the tolerance of a kink: its slope there may be anything in
+ * [leak, 1]. */
 typedef struct RfKink {
   rf_index neuron, sample;
   double slope;    /* the element of [leak, 1] that the projection chose: with lambda it rebuilds the
@@ -51,7 +57,7 @@ typedef struct RfKkt {
   double *residual_a;
   RfKink *kinks; /* kinks of neurons with a_k != 0, by neuron, then sample */
   rf_index n_kinks;
-  rf_index n_zero;      /* neurons with |w||a| <= tol.dead_neuron |theta|^2 */
+  rf_index n_zero;      /* zero neurons, see RfCertifyTolerances */
   double balance_error; /* max_k | |w_k| - |a_k| | / |theta| */
   rf_index iterations;
 } RfKkt;
@@ -67,8 +73,7 @@ RF_API RfStatus rf_certify_kkt(RfContext *context, RfKkt *kkt, const RfNet *net,
 RF_API RfStatus rf_certify_kkt_first_layer(RfContext *context, RfKkt *kkt, const RfNet *net, const double *X,
                                            const double *y, rf_index n);
 
-/* ---- layered networks -------------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* A homogeneous layered network with one output as a point of min |theta|^2/2 s.t. y_i f(x_i) >= 1. At kinks
  * the derivative with phi'(0) = leak is used, so a network on a kink may be a KKT point although `holds` is
@@ -83,7 +88,7 @@ typedef struct RfLayeredKkt {
   double stationarity;    /* |theta - sum_i lambda_i d(y_i f(x_i))| / |theta| at min margin 1 */
   double complementarity; /* (2/|theta|^2) sum_i lambda_i (q_i - 1) */
   double *lambda;         /* n, >= 0 */
-  rf_index kinks;         /* hidden inputs that are zero within tol.kink on samples with lambda_i > 0 */
+  rf_index kinks;         /* hidden inputs that are kinks on samples with lambda_i > 0 */
 } RfLayeredKkt;
 
 RF_API void rf_layered_kkt_free(RfLayeredKkt *kkt);
@@ -125,6 +130,26 @@ RF_API RfStatus rf_certify_layered(RfContext *context, RfLayeredCertificate *cer
 
 /* ---- verdicts ---------------------------------------------------------------------------------------- */
 
+/* What counted as nothing: X = tol.kkt of the context (`certify --tol X`) is the one number behind them,
+ * except that the gap is tol.gap. */
+typedef struct RfCertifyTolerances {
+  double kkt;         /* X: stationarity and complementarity of a KKT point */
+  double kink;        /* |w.x| <= kink |w||x| is a kink */
+  double tight;       /* y_i f(x_i) <= 1 + tight is tight, at min margin 1 */
+  double zero_neuron; /* |w||a| <= zero_neuron |theta|^2 is a zero neuron */
+  double gap;         /* (objective - lower) / objective of a global optimum */
+} RfCertifyTolerances;
+
+RF_API RfCertifyTolerances rf_certify_tolerances(const RfContext *context);
+
+/* The nearest KKT point: found by Newton's method from the network itself on the pattern of kinks and tight
+ * samples that it nearly has, then judged like any other network. */
+typedef struct RfNearest {
+  bool found;
+  double distance;     /* |theta - theta'| / |theta|, both at min margin 1; NaN when none was found */
+  double stationarity; /* the larger of stationarity and complementarity there */
+} RfNearest;
+
 typedef struct RfCertifySettings {
   bool global;              /* compare with the global optimum */
   const RfOptimum *optimum; /* already known for these data and this leak; NULL = solve for it */
@@ -137,9 +162,13 @@ RF_API void rf_certify_settings_init(RfCertifySettings *settings); /* global, 60
 
 /* What a network is among all networks of its width (local) and among all networks of any width (global). A
  * verdict is given only with its reason: `optimum` rests on multipliers (and a certified bound),
- * `not-optimum` on a better network that anyone can evaluate. Everything else is unknown. */
+ * `not-optimum` on a better network that anyone can evaluate. Everything else is unknown. The two never
+ * contradict each other: an optimum is a KKT point, a global optimum is a local one, and what is not a local
+ * optimum is not a global one. */
 typedef struct RfCertificate {
   RfKkt kkt;
+  RfCertifyTolerances tolerances;
+  RfNearest nearest;
   RfVerdict local;
   const char *local_why; /* a sentence */
   RfNet witness;         /* a better network at min margin 1, of the same width; m = 0 when there is none */
@@ -166,8 +195,9 @@ typedef struct RfCertificate {
 RF_API void rf_certificate_free(RfCertificate *certificate);
 /* RF_OK (whatever the verdicts), RF_NOT_SEPARABLE when the network does not separate the data, RF_INTERRUPTED
  * with what was found, or a failure. settings may be NULL. */
-RF_API RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-                           const double *y, rf_index n, const RfCertifySettings *settings);
+RF_API RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net,
+                               const double *X, const double *y, rf_index n,
+                               const RfCertifySettings *settings);
 
 #ifdef __cplusplus
 }

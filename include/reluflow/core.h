@@ -1,12 +1,19 @@
 /* core: what every room stands on. Status codes, the context that carries settings, messages and
- * cancellation, checked allocation, random numbers, bitsets, and every tolerance of the library.
+ * cancellation, checked allocation, and the tolerances that users may set.
  *
  * Conventions of the whole library:
  *   - functions return RfStatus: 0 done, >0 an outcome the caller should look at, <0 a failure;
  *     after a failure context->error holds one line that says what went wrong;
  *   - outputs come first, then inputs, then sizes; matrices are rows of contiguous doubles;
  *   - results own their memory: rf_..._free(NULL) and freeing a zeroed struct are fine;
- *   - the library never prints, exits, or keeps mutable globals. */
+ *   - the library never prints, exits, or keeps mutable globals.
+ *
+ * Ownership: a context owns nothing; its callbacks, cancel flag and folder are the caller's. A block of
+ * rf_alloc is freed with rf_free and in no other way.
+ *
+ * Threads: a context belongs to one thread at a time, which calls rf_context_init itself (that is where BLAS
+ * is told to be serial); any number of threads may work with contexts of their own. The cancel flag may be
+ * set from anywhere. Callbacks come in the thread of the call. */
 #ifndef RELUFLOW_CORE_H
 #define RELUFLOW_CORE_H
 
@@ -24,10 +31,13 @@ extern "C" {
 #define RF_API
 #endif
 
-#define RF_VERSION_MAJOR 0
-#define RF_VERSION_MINOR 1
-#define RF_VERSION_PATCH 0
-#define RF_VERSION       "0.1.0"
+/* The one place that states the version; CMake reads these three lines. */
+#define RF_VERSION_MAJOR          0
+#define RF_VERSION_MINOR          2
+#define RF_VERSION_PATCH          0
+#define RF_VERSION_TEXT_(a, b, c) #a "." #b "." #c
+#define RF_VERSION_TEXT(a, b, c)  RF_VERSION_TEXT_(a, b, c)
+#define RF_VERSION                RF_VERSION_TEXT(RF_VERSION_MAJOR, RF_VERSION_MINOR, RF_VERSION_PATCH) /* "0.2.0" */
 
 /* The one index type: samples, neurons, columns, counts. BLAS integers are converted in src/la/blas.c only.
  */
@@ -54,7 +64,7 @@ typedef enum RfStatus {
 } RfStatus;
 
 /* A fixed English phrase for a status; never NULL. */
-RF_API const char *rf_status_text(RfStatus status);
+RF_API const char *rf_status_name(RfStatus status);
 /* The worse of two: a failure, then interrupted, undecided, cut short, branched, infeasible, not separable.
  */
 RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
@@ -62,17 +72,16 @@ RF_API RfStatus rf_status_worse(RfStatus a, RfStatus b);
 /* ---- tolerances: every one of them, once, relative ------------------------------------------------ */
 
 typedef struct RfTolerances {
-  double zero;        /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
-  double tight;       /* support: margin within tight of the minimum, relative                 1e-9  */
-  double emptiness;   /* a cone is empty when the least-squares residual norm is below this    1e-12 */
-  double rank;        /* singular values below rank * largest are zero                         1e-12 */
-  double kkt;         /* stationarity and complementarity that count as a KKT point            1e-8  */
-  double kink;        /* certify: |w.x| <= kink |w||x| is a kink                               1e-9  */
-  double dead_neuron; /* certify: |w||a| <= dead_neuron |theta|^2 is a zero neuron             1e-12 */
-  double gap;         /* global optimum: relative gap that counts as proved                    1e-8  */
-  double solver;      /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
-  double balanced;    /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
-  double ode;         /* relative tolerance of the integrators                                 1e-10 */
+  double zero;      /* |w.x| <= zero |w||x| counts as "on the hyperplane"                    1e-12 */
+  double tight;     /* support: margin within tight of the minimum, relative                 1e-9  */
+  double emptiness; /* a cone is empty when the least-squares residual norm is below this    1e-12 */
+  double rank;      /* singular values below rank * largest are zero                         1e-12 */
+  double kkt;       /* certify: the one tolerance, see RfCertifyTolerances                   1e-8  */
+  double kink;      /* optimum: |w.x| <= kink |w||x| is a kink                               1e-9  */
+  double gap;       /* global optimum: relative gap that counts as proved                    1e-8  */
+  double solver;    /* stopping rule of least-squares solvers, times machine epsilon scales  1e-14 */
+  double balanced;  /* | |w|-|a| | <= balanced |w| counts as |w| = |a|                       1e-14 */
+  double ode;       /* relative tolerance of the integrators                                 1e-10 */
 } RfTolerances;
 
 /* ---- context --------------------------------------------------------------------------------------- */
@@ -93,14 +102,14 @@ typedef struct RfContext {
   RfProgressFn on_progress;
   void *user;                 /* passed to both callbacks */
   const volatile int *cancel; /* non-zero asks long work to stop with what it has; may be NULL */
-  double deadline;            /* rf_clock_seconds() at which long work stops; infinity = never */
+  double deadline;            /* set by rf_context_limit; infinity = never */
   const char *data_dir; /* folder of real data: gen:digits reads data_dir/mnist; NULL = the current folder */
   char error[RF_ERROR_SIZE]; /* one line about the last failure */
 } RfContext;
 
 RF_API void rf_context_init(RfContext *context);
-/* Monotonic seconds. */
-RF_API double rf_clock_seconds(void);
+/* Long work stops with what it has `seconds` from now; infinity = never. */
+RF_API void rf_context_limit(RfContext *context, double seconds);
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 

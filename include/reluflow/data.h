@@ -1,5 +1,10 @@
 /* data: datasets. Readers and writers for every format of the command line, transforms, and the generators.
- * A dataset is plain data; all readers give the same struct. */
+ * A dataset is plain data; all readers give the same struct.
+ *
+ * Ownership: a dataset owns its arrays (rf_dataset_free) except X after rf_data_adopt, which stays the
+ * caller's. The table of generators is constant.
+ *
+ * Threads: calls with different contexts may run at the same time; a dataset may be read by several. */
 #ifndef RELUFLOW_DATA_H
 #define RELUFLOW_DATA_H
 

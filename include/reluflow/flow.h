@@ -7,7 +7,13 @@
  * an implicit method to huge margins, then with the scale frozen, a Newton polish of the limit direction, and
  * the escape test that tells the flow's limit from a mere KKT point. Each neuron is a unit vector
  * (w,a)/|(w,a)| and a logarithm of its norm, so initial scales of 1e-300, ln eps = -1e5 and the limit eps ->
- * 0 are ordinary. */
+ * 0 are ordinary.
+ *
+ * Ownership: results, starts and checkpoints own their arrays (rf_..._free); the arrays of a problem are the
+ * caller's and must outlive the call. What an observer or `save` is given holds until it returns.
+ *
+ * Threads: calls with different contexts may run at the same time; callbacks come in the thread of the call.
+ * Results do not depend on context->threads. */
 #ifndef RELUFLOW_FLOW_H
 #define RELUFLOW_FLOW_H
 
@@ -19,8 +25,7 @@
 extern "C" {
 #endif
 
-/* ---- where the flow starts ------------------------------------------------------------------------------
- */
+/* ---- where the flow starts ----------------------------------------------------------------- */
 
 /* theta(0) = eps * exp(log_norm_k) * direction_k. A zero neuron has log_norm -infinity (direction ignored).
  */
@@ -34,8 +39,7 @@ RF_API void rf_flow_start_free(RfFlowStart *start);
 /* Splits the weights of a network into directions and log-norms. */
 RF_API RfStatus rf_flow_start_from_net(RfContext *context, RfFlowStart *start, const RfNet *net);
 
-/* ---- problem and settings ---------------------------------------------------------------------------------
- */
+/* ---- problem and settings ------------------------------------------------------------------ */
 
 /* Everything is borrowed; the arrays must outlive the call. */
 typedef struct RfFlowProblem {
@@ -78,6 +82,7 @@ typedef struct RfFlowSettings {
   double until_value;   /* L at which to stop (in the chosen normalisation), or the time t */
   rf_index trace;       /* about this many trace rows, 0 = none */
   bool check_direction; /* second run at other settings for limit.direction_error                     true */
+  bool audit;           /* read the run independently for result.audit                                true */
   bool with_alignment;  /* fill result.alignment                                                      true */
   rf_index max_steps;   /* integrator steps before `undecided`                                     200000 */
   const RfFlowCheckpoint *resume; /* continue from here, bit-identically; NULL = from the start */
@@ -106,8 +111,7 @@ struct RfFlowCheckpoint {
 };
 RF_API void rf_flow_checkpoint_free(RfFlowCheckpoint *checkpoint);
 
-/* ---- alignment: the limit eps -> 0 near the origin, exactly -----------------------------------------------
- */
+/* ---- alignment: the limit eps -> 0 near the origin, exactly -------------------------------- */
 
 typedef enum RfEventKind {
   RF_EVENT_CROSS = 0,
@@ -117,7 +121,7 @@ typedef enum RfEventKind {
   RF_EVENT_BRANCH = 4
 } RfEventKind;
 
-RF_API const char *rf_event_name(RfEventKind kind);
+RF_API const char *rf_event_kind_name(RfEventKind kind);
 
 typedef enum RfDestiny {
   RF_DESTINY_S_PLUS = 0,
@@ -148,17 +152,18 @@ typedef struct RfAlignNeuron {
   double t_last;  /* time of the last crossing, 0 without one */
   rf_index n_crossings;
   RfCrossing *crossings;
-  double G;                 /* final growth rate |g|, 0 when dead or stuck */
-  double log_amplitude;     /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
-  rf_index *crossed;        /* the samples of all crossings, one after the other */
-  int8_t *crossed_kinds;    /* and their kinds */
-  bool branched;            /* met a point with several continuations (followed the first) */
-  double t_branch;          /* time of the first such point, NaN without one */
-  rf_index n_options;       /* continuations at that point, 0 without one */
-  int8_t *options;          /* n_options rows of n signs to start with, 0 = sliding; the first was followed */
-  bool options_complete;    /* false: so many hyperplanes met that not every continuation was looked for */
-  double *branch_direction; /* d+1, the state there: follow option j with rf_align_neuron(..., options + j*n,
-                               ...) */
+  double G;              /* final growth rate |g|, 0 when dead or stuck */
+  double log_amplitude;  /* |w|,|a| ~ eps exp(log_amplitude + G t); NaN when dead or stuck */
+  rf_index *crossed;     /* the samples of all crossings, one after the other */
+  int8_t *crossed_kinds; /* and their kinds */
+  bool branched;         /* met a point with several continuations (followed the first) */
+  double t_branch;       /* time of the first such point, NaN without one */
+  rf_index n_options;    /* continuations at that point, 0 without one */
+  int8_t *options;       /* n_options rows of n signs to start with, 0 = sliding; the first was followed */
+  bool options_complete; /* false: so many hyperplanes met that not every continuation was looked for */
+  double *
+      branch_direction; /* d+1, the state there: follow option j with rf_flow_align_neuron(..., options + j*n,
+                           ...) */
   double branch_log_norm;
   rf_index n_slides; /* hyperplanes entered as slides */
   /* state at min(t_end, last event): unit joint vector and log-norm, without ln eps */
@@ -188,19 +193,14 @@ RF_API void rf_align_neuron_free(RfAlignNeuron *neuron);
 RF_API void rf_alignment_free(RfAlignment *alignment);
 /* Follows one neuron (direction: d+1, joint norm 1; sector: n signs to start with, or NULL = signs of w.x) up
  * to t_end (may be infinite). At t_end = finite the state is the one at t_end exactly. */
-RF_API RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
-                                const double *direction, double log_norm, const int8_t *sector, double t_end);
+RF_API RfStatus rf_flow_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                                     const double *direction, double log_norm, const int8_t *sector,
+                                     double t_end);
 /* All neurons of a problem with c_i = b0 y_i (summed loss, whatever problem->mean says). When asked to stop
  * it leaves the remaining neurons at their start, with destiny RF_DESTINY_RUNNING. */
-RF_API RfStatus rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
-/* A time up to which every |f(x_i)| at scale eps stays below `tolerance`, so that the weights c are constant
- * to that relative accuracy: |a_k||w_k| <= eps^2 |(w_k,a_k)(0)|^2/2 e^{2 G t} with the largest final G
- * (balanced neurons, whose rate only grows), or with sum |c_i||x_i| for unbalanced ones. */
-RF_API double rf_align_valid_until(const RfAlignment *alignment, const RfFlowProblem *problem,
-                                   double tolerance);
+RF_API RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem);
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------------- */
 
 typedef struct RfFlowEvent {
   double log_t; /* in the clock of problem->mean; -infinity at t = 0; NaN for in_limit */
@@ -274,6 +274,19 @@ typedef struct RfFlowMonitors {
   double seconds_fit, seconds_infinity, seconds_limit;
 } RfFlowMonitors;
 
+/* An independent reading of the run: from the weights and the data alone, at `points` of its states. Worst
+ * deviations; the run passed when all are small. */
+typedef struct RfFlowAudit {
+  double velocity; /* of a unit from its least-norm element, over sum |loss'_i| s_i |x_i| / S */
+  double energy;   /* of the fall of ln L from the integral of |velocity|^2 / L over explicit steps, over the
+                      fall */
+  double balance;  /* of a_k^2 - |w_k|^2 from its start, over the larger of |(w_k,a_k)|^2 then and now */
+  double sides;    /* of w.x beyond the side it is taken to be on, over |w||x| */
+  double events;   /* field against the way an event took, over the scale of velocity */
+  rf_index points; /* 0: no audit was made */
+  bool passed;
+} RfFlowAudit;
+
 typedef struct RfFlowResult {
   rf_index n, d, m;
   RfAlignment alignment; /* empty unless asked for */
@@ -288,6 +301,7 @@ typedef struct RfFlowResult {
   RfFlowTrace *trace;
   RfFlowLimit limit;
   RfFlowMonitors monitors;
+  RfFlowAudit audit;
   RfNet net_end;       /* state where integration ended, directions scaled to |theta| = 1 */
   double log_norm_end; /* ln |theta| there (before scale freezing) */
   double log_t_end;    /* and its time */
@@ -301,8 +315,7 @@ RF_API void rf_flow_result_free(RfFlowResult *result);
 RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings);
 
-/* ---- layered networks -----------------------------------------------------------------------------------
- */
+/* ---- layered networks ---------------------------------------------------------------------- */
 
 /* Where the flow of a homogeneous layered network ends. The late clock carries it to smoothed margins of 400,
  * then the scale is frozen and a Newton polish looks for the KKT point beside it, again and again, until two
@@ -330,7 +343,7 @@ RF_API void rf_layered_limit_free(RfLayeredLimit *limit);
 /* `settings`: until, trace, check_direction, max_steps. mean: only the clock and the loss change. Returns
  * RF_OK, RF_UNDECIDED, RF_NOT_SEPARABLE or RF_INTERRUPTED with the limit filled, or a failure. Networks with
  * residual connections or fixed layers need an `until`. */
-RF_API RfStatus rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RF_API RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
                                     const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
                                     const RfFlowSettings *settings);
 

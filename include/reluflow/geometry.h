@@ -3,7 +3,13 @@
  *
  * Everywhere X is n rows of d; y (n) is -1 or +1. Row norms do not matter to sectors, so all tests are done
  * on unit rows. Zero rows have no hyperplane: they are left out of arrangements and cones and show as '0' in
- * a sector. */
+ * a sector.
+ *
+ * Ownership: results own their arrays (rf_..._free); X and y are read during the call only. What a visitor is
+ * given holds until it returns.
+ *
+ * Threads: calls with different contexts may run at the same time; results do not depend on context->threads.
+ */
 #ifndef RELUFLOW_GEOMETRY_H
 #define RELUFLOW_GEOMETRY_H
 

@@ -5,7 +5,11 @@
  * where L_l is linear in its input and in its own parameters u^(l): dense, diagonal, convolutional, or an
  * arbitrary sharing pattern (Vardi, Shamir, Srebro: every matrix entry is zero or one coordinate of u^(l)).
  * Without residual connections f is homogeneous of degree D in theta = (u^(1), ..., u^(D)). phi'(0) = leak.
- */
+ *
+ * Ownership: a network owns its layers and theta (rf_layers_free); rf_layers_weights points into theta.
+ *
+ * Threads: calls with different contexts may run at the same time; a network may be read by several. Results
+ * do not depend on context->threads. */
 #ifndef RELUFLOW_LAYERS_H
 #define RELUFLOW_LAYERS_H
 
@@ -49,8 +53,7 @@ typedef struct RfLayeredNet {
   double leak;   /* 0 ReLU, 1 linear */
 } RfLayeredNet;
 
-/* ---- building: start empty, then add layers from the input to the output
- * ------------------------------------ */
+/* ---- building: start empty, then add layers from the input to the output ------------------- */
 
 RF_API RfStatus rf_layers_new(RfContext *context, RfLayeredNet *net, double leak);
 RF_API void rf_layers_free(RfLayeredNet *net);
@@ -65,8 +68,7 @@ RF_API RfStatus rf_layers_add_shared(RfContext *context, RfLayeredNet *net, cons
 /* Makes the last layer residual. */
 RF_API RfStatus rf_layers_set_residual(RfContext *context, RfLayeredNet *net);
 
-/* ---- what a network is
- * ------------------------------------------------------------------------------------------ */
+/* ---- what a network is --------------------------------------------------------------------- */
 
 /* D without residual connections; 0 when f is not homogeneous in theta. */
 RF_API rf_index rf_layers_homogeneity(const RfLayeredNet *net);
@@ -79,8 +81,7 @@ RF_API const char *rf_layers_kind_name(RfLayerKind kind);
  * seed gives the same weights. */
 RF_API void rf_layers_init(RfLayeredNet *net, uint64_t seed, double spread);
 
-/* ---- files -----------------------------------------------------------------------------------------------
- */
+/* ---- files --------------------------------------------------------------------------------- */
 
 /* JSON, described in docs/data.md. *weighted is false when the file gives shapes only: then the weights are
  * zero. Refusals name the member: "x.json: layers[1].weights: expected 6 finite numbers". */
@@ -93,8 +94,7 @@ RF_API RfStatus rf_layers_load(RfContext *context, RfLayeredNet *net, bool *laye
 /* Beside, then renamed. Reading gives the same bits again. */
 RF_API RfStatus rf_layers_save(RfContext *context, const RfLayeredNet *net, const char *path);
 
-/* ---- evaluation
- * -------------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---------------------------------------------------------------------------- */
 
 /* out: n rows of outputs. hidden (may be NULL): n rows of all hidden pre-activations z_1, ..., z_{D-1}. */
 RF_API RfStatus rf_layers_evaluate(RfContext *context, double *out, double *hidden, const RfLayeredNet *net,

@@ -1,6 +1,11 @@
 /* margin: hard margins. The largest margin of a separator through the origin (or with a free intercept), the
  * minimum-norm vectors of the classes, their multipliers, and a Farkas certificate when there is none. Every
- * figure of a result is recomputed from its own numbers after the solver has finished. */
+ * figure of a result is recomputed from its own numbers after the solver has finished.
+ *
+ * Ownership: results own their arrays (rf_..._free); X and y are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time; results do not depend on context->threads.
+ */
 #ifndef RELUFLOW_MARGIN_H
 #define RELUFLOW_MARGIN_H
 
@@ -32,6 +37,8 @@ typedef struct RfLinearMargin {
   double complementarity; /* largest (z_i.w + y_i b)/margin - 1 over rows with a positive multiplier */
   double farkas_residual; /* |sum farkas_i z_i| / sum farkas_i |z_i|; with an intercept z_i has one more
                              entry, y_i max|x| */
+  bool exact; /* not separable, and integer weights near `farkas` balance exactly: proved. Tried for
+                 supports of up to 600 entries; smaller ones that do not balance are undecided */
   rf_index iterations;
 } RfLinearMargin;
 
@@ -60,6 +67,7 @@ typedef struct RfClassMargin {
   double *farkas;      /* n: >= 0, sums to 1, sum_i farkas_i x_i = 0, when no w exists */
   bool spans;          /* the support rows span R^d */
   double stationarity, feasibility, farkas_residual; /* as in RfLinearMargin */
+  bool exact;
   rf_index iterations;
 } RfClassMargin;
 

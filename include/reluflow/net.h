@@ -1,5 +1,9 @@
 /* net: two-layer networks f(x) = sum_k a_k phi(w_k . x), phi(z) = max(z, leak z), their losses, margins,
- * gradients and activation patterns, and the files they live in. */
+ * gradients and activation patterns, and the files they live in.
+ *
+ * Ownership: a network owns W and a (rf_net_free); names are constants.
+ *
+ * Threads: calls with different contexts may run at the same time; a network may be read by several. */
 #ifndef RELUFLOW_NET_H
 #define RELUFLOW_NET_H
 
@@ -34,11 +38,9 @@ RF_API RfStatus rf_net_margin(RfContext *context, double *margin, double *margin
 /* .npz and .json with W (m x d), a (m) and leak (0 when absent), or .safetensors with the two weights of a
  * PyTorch state dict; other endings by the first bytes, "-" is standard input. map,
  * "fc1.weight=W,fc2.weight=a", names the arrays; NULL: W and a, for .safetensors by shape. Biases other than
- * zero are refused. */
-RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map);
-/* As rf_net_load, and *leak_stated tells whether the file says what the leak is. */
-RF_API RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
-                                   const char *map);
+ * zero are refused. *leak_stated (may be NULL) tells whether the file says what the leak is. */
+RF_API RfStatus rf_net_load(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
+                            const char *map);
 /* The same from bytes in memory (not compressed), format by the ending of `name` or by the first bytes. */
 RF_API RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const char *name,
                              const char *map, const void *bytes, size_t size);

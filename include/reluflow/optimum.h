@@ -9,11 +9,18 @@
  *
  * Every reported number stands on its own: `objective` is recomputed from the network returned (a feasible
  * point), and `lower` = sum(lambda)/M with an upper bound of M from an exhaustive search. docs/math.md,
- * "Global max margin". */
+ * "Global max margin".
+ *
+ * Ownership: a result owns its arrays (rf_optimum_free, rf_dual_norm_free); X, y and the incumbents are read
+ * during the call only; `method` is a constant.
+ *
+ * Threads: calls with different contexts may run at the same time; on_record comes in the thread of the call.
+ * Results do not depend on context->threads. */
 #ifndef RELUFLOW_OPTIMUM_H
 #define RELUFLOW_OPTIMUM_H
 
 #include "reluflow/core.h"
+#include "reluflow/margin.h"
 #include "reluflow/net.h"
 
 #ifdef __cplusplus
@@ -28,7 +35,7 @@ typedef enum RfOptimumStatus {
 } RfOptimumStatus;
 
 /* "optimal", "gap", "interrupted", "infeasible". */
-RF_API const char *rf_optimum_status_text(RfOptimumStatus status);
+RF_API const char *rf_optimum_status_name(RfOptimumStatus status);
 
 /* One line of the anytime curve: both bounds at a time. */
 typedef struct RfOptimumRecord {
@@ -60,15 +67,16 @@ typedef struct RfOptimum {
   rf_index n, d;
   double leak;
   RfOptimumStatus status;
-  double objective; /* sum |u_k| of the network below at min margin exactly 1: an upper bound; inf when none
-                       is known */
-  double lower;     /* proved: no network does better */
+  double objective; /* sum |u_k| / min margin of the network below, every rounding counted: an upper bound;
+                       inf when none is known. The min margin is 1 to rounding, or in [1,2) where dividing by
+                       it would cost digits */
+  double lower;     /* proved, every rounding counted: no network does better */
   double gap;       /* (objective - lower) / objective; 0 is perfect, 1 means no information */
   rf_index neurons; /* in the network below */
   double *U;        /* neurons rows of d: u_k = |a_k| w_k */
   double *sign;     /* neurons: sign of a_k, -1 or +1 */
   char *patterns;   /* neurons rows of n characters + - 0: the side of every sample */
-  double *lambda;   /* n, >= 0, sum = lower, M(lambda) <= 1: the dual certificate */
+  double *lambda;   /* n, >= 0, M(lambda) <= 1, sum(lambda)/M(lambda) >= lower: the dual certificate */
   double
       *farkas; /* n, only when infeasible (else NULL): >= 0, sums to 1, sum_i farkas_i y_i phi(u . x_i) <= 0
                   (= 0 with both signs) for all u */
@@ -89,6 +97,23 @@ RF_API RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const d
 
 /* The network of the result, balanced: w_k = u_k/sqrt|u_k|, a_k = sign sqrt|u_k|. */
 RF_API RfStatus rf_optimum_net(RfContext *context, RfNet *net, const RfOptimum *optimum);
+
+/* A proof file (docs/proof.md), which a checker that shares nothing with this library reads in exact
+ * arithmetic: `rfcheck FILE` or `python -m reluflow.checker FILE`. */
+typedef struct RfProof {
+  const char *claim;   /* "optimum", "infeasible", "separable", "inseparable" */
+  double lower, upper; /* the bracket in the file: of sum |u_k|, or of the margin; infinite when infeasible */
+  double nodes, bytes, seconds;
+} RfProof;
+
+/* Writes the proof of a result for the data it was computed from; signs as in the settings. A result with a
+ * gap gives a proof of its two bounds. RF_OK; RF_UNDECIDED when no proof could be written, RF_INTERRUPTED
+ * (deadline, cancel), or a failure: then there is no file. */
+RF_API RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path,
+                                 const RfOptimum *optimum, const double *X, const double *y, int signs);
+/* The same for a hard margin without intercept: separable with bounds of the margin, or inseparable. */
+RF_API RfStatus rf_proof_linear(RfContext *context, RfProof *proof, const char *path,
+                                const RfLinearMargin *margin, const double *X, const double *y);
 
 /* Dual feasibility (WP eq. (16)): M(lambda) enclosed, with the direction that attains `value`. */
 typedef struct RfDualNorm {

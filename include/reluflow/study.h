@@ -8,7 +8,13 @@
  * who asks about that class alone.
  *
  * Results own their memory (rf_study_..._free) and borrow the dataset, which must outlive them. Every
- * function may run in several threads at the same time, each with a context of its own. */
+ * function may run in several threads at the same time, each with a context of its own.
+ *
+ * Ownership: results own everything they hold (rf_..._free) except the dataset, which is the caller's and
+ * must outlive them.
+ *
+ * Threads: calls with different contexts may run at the same time; callbacks come in the thread of the call.
+ * Results do not depend on context->threads. */
 #ifndef RELUFLOW_STUDY_H
 #define RELUFLOW_STUDY_H
 
@@ -35,7 +41,12 @@ RF_API RfStatus rf_study_split(RfContext *context, RfStudySplit *split, const Rf
 RF_API void rf_study_split_free(RfStudySplit *split);
 /* The data of question k, and the class that is +1 in it (NULL for two classes). */
 RF_API const RfDataset *rf_study_split_data(const RfStudySplit *split, rf_index k);
-RF_API const char *rf_study_split_class(const RfStudySplit *split, rf_index k);
+RF_API const char *rf_study_split_name(const RfStudySplit *split, rf_index k);
+
+/* SHA-256 of the rows as they are used, in hexadecimal: for each sample the name of its class, a zero byte,
+ * and its coordinates as little-endian doubles. */
+enum { RF_STUDY_DIGEST_SIZE = 65 };
+RF_API void rf_study_digest(char out[RF_STUDY_DIGEST_SIZE], const RfDataset *data);
 
 /* ---- what the data decide before training ------------------------------------------------------ */
 
@@ -241,7 +252,7 @@ RF_API void rf_explanation_free(RfExplanation *explanation);
 RF_API RfStatus rf_study_explain(RfContext *context, RfExplanation *explanation, const RfDataset *data,
                                  const RfExplainSettings *settings);
 /* "Theorem 1 of Phuong and Lampert" for PL-Thm1. */
-RF_API void rf_explain_theorem(char *out, size_t size, const char *id);
+RF_API void rf_study_theorem_name(char *out, size_t size, const char *id);
 
 #ifdef __cplusplus
 }

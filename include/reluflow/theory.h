@@ -3,7 +3,12 @@
  * corrected form where a printed one is known to fail; src/theory/theorems.c says so at each of them.
  *
  * Paper codes: PL Phuong & Lampert; MMV Min, Mallada, Vidal; LLWA Lyu, Li, Wang, Arora; WP Wang & Pilanci;
- * VSS Vardi, Shamir, Srebro. z_i = y_i x_i. Samples are numbered from 0. */
+ * VSS Vardi, Shamir, Srebro. z_i = y_i x_i. Samples are numbered from 0.
+ *
+ * Ownership: a result owns its arrays (rf_theory_free); ids are constants; the results that a problem points
+ * to are read during the call only.
+ *
+ * Threads: calls with different contexts may run at the same time. */
 #ifndef RELUFLOW_THEORY_H
 #define RELUFLOW_THEORY_H
 

@@ -1,6 +1,11 @@
 /* train: gradient descent, stochastic gradient descent and Adam on layered networks with one output, in
  * double or float. Two-layer networks are layered networks of two dense layers. Same settings and seed, same
- * bits, for any number of threads, and also when a run is stopped and resumed from its checkpoint. */
+ * bits, for any number of threads, and also when a run is stopped and resumed from its checkpoint.
+ *
+ * Ownership: a result owns its network and records (rf_train_result_free); data and settings are read during
+ * the call only.
+ *
+ * Threads: calls with different contexts may run at the same time, unless they write one checkpoint. */
 #ifndef RELUFLOW_TRAIN_H
 #define RELUFLOW_TRAIN_H
 
@@ -71,7 +76,7 @@ typedef struct RfTrainData {
   rf_index test_n;
 } RfTrainData;
 
-RF_API RfTrainSettings rf_train_settings_default(void);
+RF_API void rf_train_settings_init(RfTrainSettings *settings);
 /* Trains a copy of net. RF_OK; RF_INTERRUPTED with the state so far; RF_ERR_NUMERIC when the weights
  * overflow. */
 RF_API RfStatus rf_train_run(RfContext *context, RfTrainResult *result, const RfLayeredNet *net,

@@ -155,7 +155,7 @@ static RfStatus judge_limit(RfClaimRun *run, Findings *found, const RfClaimSetti
     if (rf_la_norm(w, 2) > 0)
       rf_claim_close(run, "E-X-1: cosine with w+-", rf_claim_cosine(w, sides[net->a[k] < 0].w, 2), 1, 1e-12);
   }
-  if (!status) status = rf_certify(run->context, &certificate, net, data->X, data->y, data->n, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, net, data->X, data->y, data->n, NULL);
   if (!status)
     status = rf_optimum_dual_norm(run->context, &dual, data->X, data->y, certificate.kkt.lambda, data->n,
                                   data->d, 0, 0);
@@ -220,7 +220,7 @@ RfStatus rf_cross_dual(RfClaimRun *run) {
   RfDualNorm norms[2] = {{.value = 0}, {.value = 0}};
   rf_optimum_settings_init(&settings);
   RfStatus status = rf_claim_data(run, &data, "DS-V1", 1);
-  if (!status) status = rf_certify(run->context, &certificate, &net, data.X, data.y, data.n, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, &net, data.X, data.y, data.n, NULL);
   if (!status) status = rf_optimum_solve(run->context, &optimum, data.X, data.y, data.n, data.d, &settings);
   for (int k = 0; k < 2 && !status; k++)
     status = rf_optimum_dual_norm(run->context, &norms[k], data.X, data.y,
@@ -270,8 +270,7 @@ done:
   return status;
 }
 
-/* ---- E-X-3: margins over the leak -----------------------------------------------------------------------
- */
+/* ---- E-X-3: margins over the leak ---------------------------------------------------------- */
 
 /* Limit margin from a small start; positive: all a > 0. */
 static RfStatus limit_margin(RfClaimRun *run, double *margin, double leak, bool positive) {

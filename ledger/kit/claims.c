@@ -103,7 +103,7 @@ static void run_one(const RfContext *context, RfClaimBoard *board, RfClaimResult
     result->verdict = run.failed ? RF_CLAIM_FAIL : RF_CLAIM_INCOMPLETE;
     return;
   }
-  if (status < 0) rf_claim_note(&run, "%s: %s", rf_status_text(status), own.error);
+  if (status < 0) rf_claim_note(&run, "%s: %s", rf_status_name(status), own.error);
   result->verdict = rf_claim_verdict(&run, status);
 }
 

@@ -56,7 +56,7 @@ RfClaimVerdict rf_claim_verdict(RfClaimRun *run, RfStatus status) {
   if (status < 0) return RF_CLAIM_FAIL;
   if (run->result->verdict == RF_CLAIM_SKIPPED) return RF_CLAIM_SKIPPED;
   if (run->failed) return RF_CLAIM_FAIL;
-  if (status > 0) rf_claim_note(run, "ended early: %s", rf_status_text(status));
+  if (status > 0) rf_claim_note(run, "ended early: %s", rf_status_name(status));
   return status > 0 || !enough ? RF_CLAIM_INCOMPLETE : RF_CLAIM_PASS;
 }
 

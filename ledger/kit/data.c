@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* The position of the key "seed", or -1. */
 static rf_index seed_key(const RfGenerator *generator) {
@@ -20,7 +19,7 @@ static const RfGenerator *generator_of(const char *spec) {
   for (rf_index g = 0; g < count; g++)
     for (int name = 0; name < 2; name++) {
       const char *text = name ? all[g].alias : all[g].name;
-      if (text && strlen(text) == length && strncasecmp(text, spec, length) == 0) return &all[g];
+      if (text && strlen(text) == length && rf_letters_equal(text, spec, length)) return &all[g];
     }
   return NULL;
 }

@@ -97,7 +97,7 @@ void rf_claim_note(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   if (used > 0 && used + 3 < sizeof r->note) memcpy(r->note + used, ". ", 3), used += 2;
   va_start(arguments, format);
-  vsnprintf(r->note + used, sizeof r->note - used, format, arguments);
+  rf_format_list(r->note + used, sizeof r->note - used, format, arguments);
   va_end(arguments);
 }
 
@@ -105,7 +105,7 @@ RfStatus rf_claim_skip(RfClaimRun *run, const char *format, ...) {
   va_list arguments;
   run->result->verdict = RF_CLAIM_SKIPPED;
   va_start(arguments, format);
-  vsnprintf(run->result->note, sizeof run->result->note, format, arguments);
+  rf_format_list(run->result->note, sizeof run->result->note, format, arguments);
   va_end(arguments);
   return RF_OK;
 }

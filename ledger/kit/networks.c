@@ -71,7 +71,7 @@ RfStatus rf_claim_layered_limit(RfClaimRun *run, RfLayeredLimit *limit, const Rf
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.check_direction = false;
-  RfStatus status = rf_layered_flow_run(run->context, limit, start, X, y, n, loss, false, &settings);
+  RfStatus status = rf_flow_run_layered(run->context, limit, start, X, y, n, loss, false, &settings);
   rf_claim_count_flow(run, status);
   return status > 0 && status != RF_INTERRUPTED ? RF_OK : status;
 }

@@ -23,9 +23,7 @@ static double inner(const RfNet *p, const RfNet *q) {
   return rf_la_dot(p->W, q->W, p->m * p->d) + rf_la_dot(p->a, q->a, p->m);
 }
 
-/* ---- LLWA-09: Lemma B.15, the loss falls by the squared speed
- * ----------------------------------------------------
- */
+/* ---- LLWA-09: Lemma B.15, the loss falls by the squared speed ------------------------------ */
 
 typedef struct Energy {
   RfClaimRun *run;
@@ -147,8 +145,7 @@ RfStatus rf_llwa_09(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-10: balance, zero neurons, signs
- * ---------------------------------------------------------------------- */
+/* ---- LLWA-10: balance, zero neurons, signs ------------------------------------------------- */
 
 typedef struct Balance {
   double start[RF_LLWA_WIDTH], sign[RF_LLWA_WIDTH]; /* |w|^2 - a^2 and sign of a at t = 0 */
@@ -201,8 +198,7 @@ RfStatus rf_llwa_10(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-11, LLWA-12: Lemma B.20, Theorem B.19
- * ------------------------------------------------------------------ */
+/* ---- LLWA-11, LLWA-12: Lemma B.20, Theorem B.19 -------------------------------------------- */
 
 typedef struct Push {
   const RfLlwaSet *set;
@@ -305,9 +301,7 @@ RfStatus rf_llwa_12(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-19: Lemmas E.10, E.11
- * ------------------------------------------------------------------------------------
- */
+/* ---- LLWA-19: Lemmas E.10, E.11 ------------------------------------------------------------ */
 
 typedef struct Lipschitz {
   double growth, speed, length, t; /* largest ratios; |theta| and t at the last moment */
@@ -373,8 +367,7 @@ RfStatus rf_llwa_19(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-23: App. F.2, the smoothed margin
- * ---------------------------------------------------------------------- */
+/* ---- LLWA-23: App. F.2, the smoothed margin ------------------------------------------------ */
 
 typedef struct Smoothed {
   const RfLlwaSet *set;

@@ -239,8 +239,7 @@ RfStatus rf_llwa_31(RfClaimRun *run) {
   return status < 0 ? status : RF_OK;
 }
 
-/* ---- Theorem 6.2: conditions on the hints ---------------------------------------------------------------
- */
+/* ---- Theorem 6.2: conditions on the hints -------------------------------------------------- */
 
 /* DS-HINT with H = 80: the long hint is the third from the end. The printed bound contains n|mu-|, which
  * grows with H; (1-leak) H > |sum_{j>1} y_j x_j^-| + |sum_{j>1} y_j x_j^+| does not. */

@@ -97,9 +97,7 @@ static Scene near_origin(const Scene *scene) {
   return near;
 }
 
-/* ---- LLWA-37: Figure 1
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-37: Figure 1 --------------------------------------------------------------------- */
 
 /* The classifier of the figure at |theta| = 1: the KKT point of App. I.1.1, or the one-neuron solution. */
 static RfStatus first_classifier(RfClaimRun *run, RfNet *net, const RfLlwaSet *set, int which) {
@@ -209,9 +207,7 @@ RfStatus rf_llwa_37(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-38: Figure 2
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-38: Figure 2 --------------------------------------------------------------------- */
 
 /* Largest distance of the zero set on the grid from its best line, over the width of the window (coordinates
  * are taken in units of the window, as they are seen). */
@@ -239,7 +235,8 @@ static double zero_bend(const double *values) {
 }
 
 static RfStatus trained(RfClaimRun *run, RfNet *out, double *min_q, const RfLlwaSet *set, rf_index steps) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = set->X, .y = set->y, .n = set->n};
   RfNet start = {0};
   RfLayeredNet net = {0};

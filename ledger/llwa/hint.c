@@ -25,8 +25,7 @@ static void one_sided_mean(double *mu, const RfLlwaSet *set, int side) {
                set->d);
 }
 
-/* ---- the constants of Lemma G.4
- * --------------------------------------------------------------------------------- */
+/* ---- the constants of Lemma G.4 ------------------------------------------------------------ */
 
 /* sum_i c_i z_i with c_i = low or high by the bits. */
 static void vertex(double *v, const RfLlwaSet *set, unsigned bits, double low, double high) {
@@ -135,9 +134,7 @@ static RfStatus constants(RfClaimRun *run, Constants *c, const RfLlwaSet *set, c
   return status;
 }
 
-/* ---- LLWA-32
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-32 ------------------------------------------------------------------------------- */
 
 typedef struct Entry {
   const RfLlwaSet *set;
@@ -174,7 +171,7 @@ static RfStatus grows_into_cone(RfClaimRun *run, bool *grows, const RfLlwaSet *s
   for (int j = 0; j < 2; j++) direction[j] = w[j] / (size * sqrt(2));
   direction[2] = 1 / sqrt(2);
   RfAlignField field = {.X = set->X, .c = c, .n = set->n, .d = 2, .leak = set->leak};
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, direction, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, direction, 0, NULL, INFINITY);
   *grows = !status && neuron.G > 0 && separation(neuron.velocity, set) >= delta / 2;
   rf_align_neuron_free(&neuron);
   return status;
@@ -242,9 +239,7 @@ RfStatus rf_llwa_32(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-33
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- LLWA-33 ------------------------------------------------------------------------------- */
 
 /* End of the exact alignment phase, in the clock of the mean loss. */
 static RfStatus alignment_end(RfClaimRun *run, double *t, const RfLlwaSet *set, const RfNet *start) {
@@ -253,7 +248,7 @@ static RfStatus alignment_end(RfClaimRun *run, double *t, const RfLlwaSet *set, 
   RfStatus status = rf_flow_start_from_net(run->context, &from, start);
   RfFlowProblem problem = {
       .X = set->X, .y = set->y, .n = set->n, .d = set->d, .leak = set->leak, .start = &from};
-  if (!status) status = rf_align(run->context, &alignment, &problem);
+  if (!status) status = rf_flow_align(run->context, &alignment, &problem);
   *t = status ? NAN : alignment.t1 * (double)set->n;
   rf_alignment_free(&alignment);
   rf_flow_start_free(&from);

@@ -153,8 +153,7 @@ RfStatus rf_llwa_05(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-06: Lemmas B.10-B.13 ---------------------------------------------------------------------------
- */
+/* ---- LLWA-06: Lemmas B.10-B.13 ------------------------------------------------------------- */
 
 /* Gradient of Ltilde = l(0) - sum_k a_k G(w_k): every sample keeps the weight 1/2. */
 static void linearised_gradient(RfNet *gradient, const RfNet *net, const RfLlwaSet *set) {
@@ -229,8 +228,7 @@ RfStatus rf_llwa_06(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-07: Lemma B.14 ----------------------------------------------------------------------------------
- */
+/* ---- LLWA-07: Lemma B.14 ------------------------------------------------------------------- */
 
 /* The gradient in W by the layered networks' own code, against -(a_k/2n) sum (1+eps_i) h_i z_i. */
 static RfStatus weight_deviation(RfClaimRun *run, double *largest, double *error, const RfNet *net,
@@ -295,8 +293,7 @@ RfStatus rf_llwa_07(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-20: Lemma F.1 -----------------------------------------------------------------------------------
- */
+/* ---- LLWA-20: Lemma F.1 -------------------------------------------------------------------- */
 
 /* The slopes of phi at z: one, or three of the interval [leak,1] on a kink. */
 static int slopes(double *h, double z, double size, double leak) {

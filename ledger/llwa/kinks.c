@@ -11,8 +11,7 @@
 #include "llwa/llwa.h"
 #include "la/la.h"
 
-/* ---- (i) L = -|<theta,w>| from 0
- * ----------------------------------------------------------------------------------- */
+/* ---- (i) L = -|<theta,w>| from 0 ----------------------------------------------------------- */
 
 /* Distance of v from the negated Clarke subdifferential of -|<theta,w>|: +-w beside 0, the segment [-w,w] at
  * 0. */
@@ -35,8 +34,7 @@ static double late_departure(const double *w, rf_index d, double ts, double sign
   return worst;
 }
 
-/* ---- (iii) three kinks in the plane
- * ----------------------------------------------------------------------------------- */
+/* ---- (iii) three kinks in the plane -------------------------------------------------------- */
 
 /* L = left or right slope times x, minus tilt y: dx/dt = left for x < 0 and right for x > 0, dy/dt = tilt. */
 typedef struct Kink {
@@ -84,8 +82,7 @@ static double kink_inclusion(const Kink *kink, double x0, double t) {
   return fmax(0, fmax(low - v, v - high));
 }
 
-/* ---- the picture
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the picture --------------------------------------------------------------------------- */
 
 enum { cells = 80, points = 201 };
 
@@ -148,8 +145,7 @@ static RfStatus draw_kinks(RfClaimRun *run) {
   return status;
 }
 
-/* ---- (ii) orthogonally separable data: inputs move one way
- * ------------------------------------------------------------- */
+/* ---- (ii) orthogonally separable data: inputs move one way --------------------------------- */
 
 typedef struct Monotone {
   const RfLlwaSet *set;
@@ -219,9 +215,7 @@ static RfStatus judge_monotone(RfClaimRun *run, rf_index draw, double *back, dou
   return status;
 }
 
-/* ---- (iv) unbalanced starts can branch
- * ----------------------------------------------------------------------------
- */
+/* ---- (iv) unbalanced starts can branch ----------------------------------------------------- */
 
 static void see_nothing(void *user, const RfLlwaMoment *now) {
   (void)user;

@@ -29,9 +29,7 @@ static RfStatus stationarity(RfClaimRun *run, double *out, const RfNet *net, con
   return status < 0 ? status : RF_OK;
 }
 
-/* ---- LLWA-02: Theorem 3.1
- * -----------------------------------------------------------------------------------
- */
+/* ---- LLWA-02: Theorem 3.1 ------------------------------------------------------------------ */
 
 typedef struct Setting {
   const char *spec;
@@ -72,8 +70,7 @@ RfStatus rf_llwa_02(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-28: Lemma A.4, Theorem G.9, one neuron
- * ----------------------------------------------------------- */
+/* ---- LLWA-28: Lemma A.4, Theorem G.9, one neuron ------------------------------------------- */
 
 typedef struct Aim {
   Point point;
@@ -137,8 +134,7 @@ RfStatus rf_llwa_28(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-36: Theorem H.2, Lemma H.3, orthogonally separable data with leak 0
- * ------------------------------ */
+/* ---- LLWA-36: Theorem H.2, Lemma H.3, orthogonally separable data with leak 0 -------------- */
 
 typedef struct Classes {
   double plus[RF_LLWA_D], minus[RF_LLWA_D], total; /* w+, w- and |w+| + |w-| */
@@ -264,8 +260,7 @@ RfStatus rf_llwa_36(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-08: homogeneity, Euler's identity, balanced KKT points
- * -------------------------------------------- */
+/* ---- LLWA-08: homogeneity, Euler's identity, balanced KKT points --------------------------- */
 
 static RfStatus judge_homogeneous(RfClaimRun *run, const RfLlwaSet *set, RfRandom *random) {
   Point points[2];

@@ -25,8 +25,7 @@ static double slope(const double *x, const double *y, int count) {
   return sxy / sxx;
 }
 
-/* ---- LLWA-13: the linearised flow ------------------------------------------------------------------------
- */
+/* ---- LLWA-13: the linearised flow ---------------------------------------------------------- */
 
 /* dw/dt = a mut, da/dt = <mut,w> with |mut| = rate, in closed form: p+- = <w,mubar> +- a grow and shrink. */
 static void linear_flow(RfNet *out, const RfNet *start, const RfLlwaSet *set, double t) {
@@ -110,8 +109,7 @@ RfStatus rf_llwa_13(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-14: Lemma 5.2, the end of phase I --------------------------------------------------------------
- */
+/* ---- LLWA-14: Lemma 5.2, the end of phase I ------------------------------------------------ */
 
 typedef struct PhaseOne {
   double tight, slope, constant; /* largest error over the bound, smallest slope, largest error sqrt(m)/r^3 */
@@ -171,8 +169,7 @@ RfStatus rf_llwa_14(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-15: Lemmas 5.3, E.1, E.2, embedding commutes with the flow -------------------------------------
- */
+/* ---- LLWA-15: Lemmas 5.3, E.1, E.2, embedding commutes with the flow ----------------------- */
 
 static RfStatus judge_embedding(RfClaimRun *run, const RfLlwaSet *set, rf_index m, RfRandom *random) {
   const double times[] = {0.5, 5, 20, 50};
@@ -221,8 +218,7 @@ RfStatus rf_llwa_15(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-17: Theorem E.4, leaving the origin along a well-aligned direction ------------------------------
- */
+/* ---- LLWA-17: Theorem E.4, leaving the origin along a well-aligned direction --------------- */
 
 typedef struct Aligned {
   double b[most]; /* neuron k is b_k (mubar, 1), zero ones included */
@@ -327,8 +323,7 @@ RfStatus rf_llwa_17(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-18: Lemmas 5.4, E.9, phase II from a small start is the embedded two-neuron flow ---------------
- */
+/* ---- LLWA-18: Lemmas 5.4, E.9, phase II from a small start is the embedded two-neuron flow ---- */
 
 /* Both sums of squares of b are positive. */
 static bool mixed(const double *b, rf_index m, double size[2]) {

@@ -76,8 +76,7 @@ RfStatus rf_llwa_03(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-34: App. I.1.1, a KKT point that is not linear ------------------------------------------------
- */
+/* ---- LLWA-34: App. I.1.1, a KKT point that is not linear ----------------------------------- */
 
 /* Number of directions on the circle where f changes sign, and the largest deviation of those from a line. */
 static double boundary_bend(const RfNet *net) {
@@ -158,8 +157,7 @@ RfStatus rf_llwa_34(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- LLWA-35: Lemma G.10, Theorem G.11 -------------------------------------------------------------------
- */
+/* ---- LLWA-35: Lemma G.10, Theorem G.11 ----------------------------------------------------- */
 
 RfStatus rf_llwa_one_sided(RfClaimRun *run, RfLlwaOneSided *out, const RfLlwaSet *set, int side) {
   RfLinearMargin margin = {0};

@@ -21,9 +21,7 @@ static bool both_signs(const RfNet *net, const RfLlwaSet *set) {
   return plus && minus;
 }
 
-/* ---- LLWA-16: Lemma E.7
- * ------------------------------------------------------------------------------------
- */
+/* ---- LLWA-16: Lemma E.7 -------------------------------------------------------------------- */
 
 RfStatus rf_llwa_16(RfClaimRun *run) {
   const double spreads[] = {0.5, 1, 2};
@@ -50,8 +48,7 @@ RfStatus rf_llwa_16(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- many limits from small starts -----------------------------------------------------------------------
- */
+/* ---- many limits from small starts --------------------------------------------------------- */
 
 typedef struct Tally {
   rf_index runs, hits, wrong; /* limits at the predicted function; runs that contradict the rule below */
@@ -71,8 +68,7 @@ static RfStatus deviation(RfClaimRun *run, double *apart, const RfLlwaSet *set, 
   return status;
 }
 
-/* ---- LLWA-25, LLWA-26: symmetric data --------------------------------------------------------------------
- */
+/* ---- LLWA-25, LLWA-26: symmetric data ------------------------------------------------------ */
 
 typedef struct Symmetric {
   Tally mixed, single[2];
@@ -156,8 +152,7 @@ RfStatus rf_llwa_26(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-27, LLWA-29, LLWA-30: principal directions
- * ------------------------------------------------------- */
+/* ---- LLWA-27, LLWA-29, LLWA-30: principal directions --------------------------------------- */
 
 /* With frequency at least 1 - 2^-m the limit is side/2 phi(side <wL,x>): as soon as one a_k has that sign. */
 static RfStatus principal_runs(RfClaimRun *run, const RfLlwaSet *set, const RfLlwaOneSided *one, int side,

@@ -34,7 +34,8 @@ static RfStatus load(RfContext *context, RfDataset *data, rf_index n, uint64_t s
  * = 50. */
 static RfStatus train_net(RfClaimRun *run, RfTrainResult *result, Entry *entry, const RfDataset *data,
                           const RfDataset *test, uint64_t seed) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {
       .X = data->X, .y = data->y, .n = data->n, .test_X = test->X, .test_y = test->y, .test_n = test->n};
   RfNet start;
@@ -82,8 +83,7 @@ static RfStatus one_entry(RfClaimRun *run, Entry *entry, RfDataset *data, RfTrai
   return status;
 }
 
-/* ---- LLWA-40: Table 1 -----------------------------------------------------------------------------------
- */
+/* ---- LLWA-40: Table 1 ---------------------------------------------------------------------- */
 
 /* Columns of the table; errors in percent. */
 typedef struct Table {
@@ -162,8 +162,7 @@ RfStatus rf_llwa_40(RfClaimRun *run) {
   return draw_table(run, &t);
 }
 
-/* ---- LLWA-41: Figure 4 ----------------------------------------------------------------------------------
- */
+/* ---- LLWA-41: Figure 4 --------------------------------------------------------------------- */
 
 enum { cells = 201, coarse = 51 };
 

@@ -21,8 +21,7 @@ static RfNet at(Point *point, rf_index m, const RfLlwaSet *set) {
   return (RfNet){.m = m, .d = set->d, .W = point->W, .a = point->a, .leak = set->leak};
 }
 
-/* ---- LLWA-21: every KKT direction of two neurons in the plane
- * ------------------------------------------------ */
+/* ---- LLWA-21: every KKT direction of two neurons in the plane ------------------------------ */
 
 /* A cell of the arrangement: an open sector or one of the rays between them. */
 typedef struct Cell {
@@ -164,7 +163,7 @@ static RfStatus enumerate(RfClaimRun *run, const RfLlwaSet *set, rf_index found[
   Cell cells[4 * RF_LLWA_ROWS];
   int count = plane_cells(cells, set);
   RfContext loose = *run->context; /* golden section finds t to 1e-8 only */
-  loose.tol.kink = 1e-6;
+  loose.tol.kkt = 1e-6;
   RfClaimRun inner = *run;
   inner.context = &loose;
   for (int p = 0; p < count; p++)
@@ -248,9 +247,7 @@ RfStatus rf_llwa_21(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-22: Theorem 5.5
- * -----------------------------------------------------------------------------------
- */
+/* ---- LLWA-22: Theorem 5.5 ------------------------------------------------------------------ */
 
 typedef struct Growth {
   double least;      /* smallest |w2|/|w1| or its inverse so far */
@@ -346,8 +343,7 @@ RfStatus rf_llwa_22(RfClaimRun *run) {
   return status;
 }
 
-/* ---- LLWA-24: Theorem 5.6, flows near a local maximiser stay
- * ----------------------------------------------------- */
+/* ---- LLWA-24: Theorem 5.6, flows near a local maximiser stay ------------------------------- */
 
 static double median(double *values, int count) {
   qsort(values, (size_t)count, sizeof *values, by_value);

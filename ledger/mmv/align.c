@@ -60,8 +60,7 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   return status;
 }
 
-/* ---- replay -----------------------------------------------------------------------------------------------
- */
+/* ---- replay -------------------------------------------------------------------------------- */
 
 /* A change of pattern of one neuron: the sides before it, when that pattern began, and when it ended. */
 typedef struct Change {
@@ -94,8 +93,7 @@ static rf_index replay(const Aligned *at, rf_index k, int8_t *sides,
   return number;
 }
 
-/* ---- MMV-10: (7), (8) -------------------------------------------------------------------------------------
- */
+/* ---- MMV-10: (7), (8) ---------------------------------------------------------------------- */
 
 typedef struct Tally {
   RfClaimRun *run;
@@ -150,8 +148,7 @@ RfStatus rf_mmv_10(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-11: how long a pattern lasts ---------------------------------------------------------------------
- */
+/* ---- MMV-11: how long a pattern lasts ------------------------------------------------------ */
 
 static void judge_duration(void *user, const Change *change) {
   Tally *tally = user;
@@ -178,7 +175,7 @@ static RfStatus judge_avoided(RfClaimRun *run, const Aligned *at, double *closes
   for (rf_index k = 0; k < m; k++) neurons[k] = k;
   RfFlowProblem problem = at->setting.problem;
   problem.start = &at->setting.start;
-  RfStatus status = rf_align_sample(run->context, path, &problem, neurons, m, when, times);
+  RfStatus status = rf_flow_align_sample(run->context, path, &problem, neurons, m, when, times);
   for (rf_index p = 0; p < m * times && !status; p++) {
     const double *v = path + p * (d + 1);
     double cosine = rf_claim_cosine(v, sums[v[d] < 0], d), bound = sqrt(1 - at->zeta);
@@ -210,8 +207,7 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-13: Theorem 1, part 1 ----------------------------------------------------------------------------
- */
+/* ---- MMV-13: Theorem 1, part 1 ------------------------------------------------------------- */
 
 static void judge_arrival(RfClaimRun *run, const Aligned *at, double *ratio) {
   const RfDataset *data = &at->setting.data;
@@ -259,8 +255,7 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-15: Lemma 12 -------------------------------------------------------------------------------------
- */
+/* ---- MMV-15: Lemma 12 ---------------------------------------------------------------------- */
 
 static void judge_trap(void *user, const Change *change) {
   Tally *tally = user;
@@ -341,8 +336,7 @@ RfStatus rf_mmv_15(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-16: Lemmas 13, 14, (30) --------------------------------------------------------------------------
- */
+/* ---- MMV-16: Lemmas 13, 14, (30) ----------------------------------------------------------- */
 
 /* ln of sum |w_k|^2 over the neurons in S+ (S-) at t1, at t1 and at 0 (without eps, balanced). */
 static RfStatus judge_norms(RfClaimRun *run, const Aligned *at) {
@@ -357,9 +351,9 @@ static RfStatus judge_norms(RfClaimRun *run, const Aligned *at) {
       replay(at, k, sides, NULL, NULL);
       int cone = rf_claim_cone_of(sides, data);
       if (cone != 1 && cone != -1) continue;
-      RfStatus status =
-          rf_align_neuron(run->context, &neuron, &field, at->setting.start.directions + k * (data->d + 1),
-                          at->setting.start.log_norms[k], NULL, last);
+      RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field,
+                                             at->setting.start.directions + k * (data->d + 1),
+                                             at->setting.start.log_norms[k], NULL, last);
       if (status) return status;
       int s = cone < 0;
       if (pass == 0) shift[s] = fmax(shift[s], neuron.log_norm);

@@ -36,8 +36,7 @@ static RfStatus load_facts(RfClaimRun *run, RfDataset *data, RfAlignmentBounds *
   return status;
 }
 
-/* ---- MMV-01: Assumption 1, Lemma 5, (18) -----------------------------------------------------------------
- */
+/* ---- MMV-01: Assumption 1, Lemma 5, (18) --------------------------------------------------- */
 
 static RfStatus rejected(RfClaimRun *run, const char *spec, bool zero) {
   RfDataset data = {0};
@@ -83,8 +82,7 @@ RfStatus rf_mmv_01(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-02: Lemmas 6, 7
- * ----------------------------------------------------------------------------------- */
+/* ---- MMV-02: Lemmas 6, 7 ------------------------------------------------------------------- */
 
 static void judge_cones(RfClaimRun *run, const RfDataset *data, double least, RfRandom *random) {
   double u[8], minus[8], other[8], sum[8];
@@ -169,8 +167,7 @@ RfStatus rf_mmv_02(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-03: Lemmas 8, 9, (19)-(22) -----------------------------------------------------------------------
- */
+/* ---- MMV-03: Lemmas 8, 9, (19)-(22) -------------------------------------------------------- */
 
 static const double pi = 3.14159265358979323846;
 
@@ -250,8 +247,7 @@ RfStatus rf_mmv_03(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-04: Assumption 2, (26) ---------------------------------------------------------------------------
- */
+/* ---- MMV-04: Assumption 2, (26) ------------------------------------------------------------ */
 
 /* A single neuron along the sum of the negatives. */
 static RfStatus along_minus(RfClaimRun *run, const RfDataset *data, double a, double *zeta2) {
@@ -304,8 +300,7 @@ RfStatus rf_mmv_04(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-05: Lemma 2, (9)
- * ---------------------------------------------------------------------------------- */
+/* ---- MMV-05: Lemma 2, (9) ------------------------------------------------------------------ */
 
 RfStatus rf_mmv_05(RfClaimRun *run) {
   enum { steps = 2000 };
@@ -329,8 +324,7 @@ RfStatus rf_mmv_05(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- MMV-09: Lemma 11
- * -------------------------------------------------------------------------------------- */
+/* ---- MMV-09: Lemma 11 ---------------------------------------------------------------------- */
 
 typedef struct ActiveSums {
   RfClaimRun *run;

@@ -93,8 +93,7 @@ static RfStatus set_load(RfClaimRun *run, Set *set, bool *found, int a, int b, r
   return correlate(run, set);
 }
 
-/* ---- training --------------------------------------------------------------------------------------------
- */
+/* ---- training ------------------------------------------------------------------------------ */
 
 /* The weights at a look: W as m rows of all pixels, with the ones that never move. */
 typedef struct Weights {
@@ -134,7 +133,8 @@ static RfStatus train(RfClaimRun *run, Series *s, Weights *at, const Set *set, r
   RfNet start;
   RfLayeredNet net = {0};
   const rf_index used = set->used;
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData data = {.X = set->X, .y = set->data.y, .n = set->n};
   settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true, settings.precision = RF_FLOAT;
   settings.max_steps = every, settings.record_every = updates;
@@ -168,8 +168,7 @@ static RfStatus train(RfClaimRun *run, Series *s, Weights *at, const Set *set, r
   return status;
 }
 
-/* ---- reading the curves ----------------------------------------------------------------------------------
- */
+/* ---- reading the curves -------------------------------------------------------------------- */
 
 /* First look from which on the condition holds for good (or just first time). */
 static double first_below(const Series *s, const double *values, double bound) {
@@ -195,8 +194,7 @@ static void judge_mark(RfClaimRun *run, const char *what, double mark, double ex
   rf_claim_close(run, what, log(mark / expected), 0, log(factor));
 }
 
-/* ---- pictures --------------------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------------------------ */
 
 static void draw_map(RfSvg *svg, const Set *set) {
   double shown[map_side * map_side];
@@ -280,8 +278,7 @@ static RfStatus draw(RfClaimRun *run, const char *recipe, const char *title, con
   return rf_claim_picture(run, &svg, name);
 }
 
-/* ---- the claims ------------------------------------------------------------------------------------------
- */
+/* ---- the claims ---------------------------------------------------------------------------- */
 
 /* One pair of digits: loads, trains, draws; the judges look at the series afterwards. */
 typedef struct Pair {

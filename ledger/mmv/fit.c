@@ -15,8 +15,7 @@
 
 static const RfLoss losses[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC2, RF_LOSS_LOGISTIC};
 
-/* ---- a run from a tiny start ------------------------------------------------------------------------------
- */
+/* ---- a run from a tiny start --------------------------------------------------------------- */
 
 enum { m = 20, most_rows = 4000 };
 
@@ -192,8 +191,7 @@ static const char *const sets[] = {"DS-PL2", "DS-OS(2,2,5,0.2)", "DS-OS(5,5,5,0.
                                    "DS-OS(10,10,5,0.2)"};
 enum { n_sets = sizeof sets / sizeof sets[0] };
 
-/* ---- MMV-18 -----------------------------------------------------------------------------------------------
- */
+/* ---- MMV-18 -------------------------------------------------------------------------------- */
 
 RfStatus rf_mmv_18(RfClaimRun *run) {
   RfStatus status = RF_OK;
@@ -218,8 +216,7 @@ RfStatus rf_mmv_18(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-19: (36), (39) -----------------------------------------------------------------------------------
- */
+/* ---- MMV-19: (36), (39) -------------------------------------------------------------------- */
 
 static void judge_t2(RfClaimRun *run, const Fit *fit, double *tightest) {
   double n = fit->counts[0] + fit->counts[1];
@@ -309,8 +306,7 @@ RfStatus rf_mmv_19(RfClaimRun *run) {
   return rf_claim_picture(run, &svg, "E-MM-9-fitting.svg");
 }
 
-/* ---- MMV-20: loss rate ------------------------------------------------------------------------------------
- */
+/* ---- MMV-20: loss rate --------------------------------------------------------------------- */
 
 /* L(t) against L(t2)/(1 + L(t2) rate (t - t2)), in logarithms. */
 static void judge_rate(RfClaimRun *run, const Fit *fit, bool judged, double *tightest, double *bounded) {
@@ -384,8 +380,7 @@ RfStatus rf_mmv_20(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-21: low rank, (41)-(43) --------------------------------------------------------------------------
- */
+/* ---- MMV-21: low rank, (41)-(43) ----------------------------------------------------------- */
 
 static double predicted_rank(const RfClassMargin sides[2], rf_index d) {
   double p = sides[0].norm, q = sides[1].norm, c = rf_claim_cosine(sides[0].w, sides[1].w, d);

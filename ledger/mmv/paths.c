@@ -13,8 +13,7 @@
 #include "kit/samples.h"
 #include "kit/setting.h"
 
-/* ---- MMV-12: paths, (28), (29) ---------------------------------------------------------------------------
- */
+/* ---- MMV-12: paths, (28), (29) ------------------------------------------------------------- */
 
 enum { most_n = 12, unit = 27720 }; /* the unit of time is divisible by 1..12: exact integers */
 
@@ -166,8 +165,7 @@ RfStatus rf_mmv_12(RfClaimRun *run) {
   return draw_paths(run);
 }
 
-/* ---- MMV-14: t1 against n and sep -------------------------------------------------------------------------
- */
+/* ---- MMV-14: t1 against n and sep ---------------------------------------------------------- */
 
 typedef struct Arrival {
   double measured, bound, bound_data; /* worst arrival; bound with the start's zeta2, and without it */
@@ -196,7 +194,7 @@ static RfStatus arrive(RfClaimRun *run, Arrival *out, const char *spec, rf_index
                            .loss = RF_LOSS_EXP,
                            .start = &start,
                            .in_limit = true};
-  if (!status) status = rf_align(run->context, &alignment, &problem);
+  if (!status) status = rf_flow_align(run->context, &alignment, &problem);
   if (!status) {
     *out = (Arrival){alignment.t1, rf_theory_alignment_end(&bounds, zeta2), bounds.t1, INFINITY};
     for (rf_index i = 0; i < data.n; i++)
@@ -230,7 +228,7 @@ static RfStatus two_samples(RfClaimRun *run, double *worst) {
       rf_la_scale(w, sqrt(0.5), 3);
       RfAlignField field = {.X = X, .c = c, .n = 2, .d = 2};
       RfAlignNeuron neuron;
-      RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, NULL, INFINITY);
+      RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, NULL, INFINITY);
       if (status) return status;
       double need = -rest * w[1] / sep, exact = asinh(need / fabs(w[1])) - asinh(w[0] / fabs(w[1]));
       double stated = log((sep - psi) / sep);
@@ -318,8 +316,7 @@ RfStatus rf_mmv_14(RfClaimRun *run) {
   return draw_arrivals(run, sizes, by_n, 7, seps, by_sep, 9);
 }
 
-/* ---- MMV-22: how often S+ is not empty --------------------------------------------------------------------
- */
+/* ---- MMV-22: how often S+ is not empty ----------------------------------------------------- */
 
 /* k positive neurons; some arrives in S+; the first sees a positive sample at the start. */
 static RfStatus positive_start(RfClaimRun *run, bool *reached, bool *sees, const RfDataset *data, rf_index k,
@@ -337,7 +334,7 @@ static RfStatus positive_start(RfClaimRun *run, bool *reached, bool *sees, const
     bool active = false;
     for (rf_index i = 0; i < data->n; i++) active |= data->y[i] > 0 && rf_la_dot(v, X + i * d, d) > 0;
     if (j == 0) *sees = active;
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
     if (status) return status;
     rf_claim_true(run, "a neuron that sees a sample of its class arrives",
                   !active || neuron.destiny == RF_DESTINY_S_PLUS);

@@ -61,7 +61,8 @@ static RfStatus follow(RfClaimRun *run, Phases *p, const RfDataset *data, const 
   RfLossWork *work = NULL;
   rf_index n = data->n, d = data->d;
   double *gradient = NULL, *q = RF_NEW(double, n);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = data->X, .y = data->y, .n = n};
   settings.rate = 2e-3, settings.loss = RF_LOSS_EXP, settings.mean = true;
   settings.precision = plan->precision, settings.record_every = 1000000;

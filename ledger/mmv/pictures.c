@@ -44,8 +44,7 @@ static void sample(const Frame *f, const double *x, double y, const char *name) 
   label(f, x, 16, -4, name);
 }
 
-/* ---- Figure 1: the velocity of a direction ----------------------------------------------------------------
- */
+/* ---- Figure 1: the velocity of a direction ------------------------------------------------- */
 
 static const double fig1_X[] = {0.9, 0.5, 0.35, -0.75, -0.95, -0.2}, fig1_y[] = {1, -1, -1};
 
@@ -56,7 +55,7 @@ static RfStatus figure_1(RfClaimRun *run, const Frame *f) {
   RfAlignNeuron neuron;
   const double h = 1e-6;
   for (int j = 0; j < 2; j++) unit[j] = w[j] * sqrt(2), sum[j] = fig1_X[j] - fig1_X[2 + j];
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, NULL, h);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, NULL, h);
   if (status) return status;
   rf_claim_true(run, "x1, x2 active, x3 not",
                 rf_la_dot(w, fig1_X, 2) > 0 && rf_la_dot(w, fig1_X + 2, 2) > 0 &&
@@ -82,8 +81,7 @@ static RfStatus figure_1(RfClaimRun *run, const Frame *f) {
   return RF_OK;
 }
 
-/* ---- Figure 2: three fates of a positive neuron -----------------------------------------------------------
- */
+/* ---- Figure 2: three fates of a positive neuron -------------------------------------------- */
 
 static const double fig2_X[] = {1, -0.3, 0.9, -0.15, -1, -0.2, -0.8, -0.35}, fig2_y[] = {1, 1, -1, -1};
 
@@ -93,7 +91,7 @@ static RfStatus fate(RfClaimRun *run, const Frame *f, double angle, RfDestiny wa
   double v[] = {sqrt(0.5) * cos(angle), sqrt(0.5) * sin(angle), sqrt(0.5)}, x[points], y[points];
   RfAlignField field = {.X = fig2_X, .c = fig2_y, .n = 4, .d = 2};
   RfAlignNeuron neuron;
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
   if (status) return status;
   bool inside = rf_la_dot(v, fig2_X + 4, 2) > 0 && rf_la_dot(v, fig2_X + 6, 2) > 0 &&
                 rf_la_dot(v, fig2_X, 2) <= 0 && rf_la_dot(v, fig2_X + 2, 2) <= 0;
@@ -102,7 +100,7 @@ static RfStatus fate(RfClaimRun *run, const Frame *f, double angle, RfDestiny wa
   double until = 1.6 * neuron.t_last;
   rf_align_neuron_free(&neuron);
   for (int p = 0; p < points && f; p++) {
-    status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, until * p / points);
+    status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, until * p / points);
     if (status) return status;
     double size = rf_la_norm(neuron.direction, 2), radius = (0.75 + 0.35 * p / points) / size;
     x[p] = at_x(f, radius * neuron.direction[0]), y[p] = at_y(f, radius * neuron.direction[1]);
@@ -148,8 +146,7 @@ static RfStatus figure_2(RfClaimRun *run, const Frame *f) {
   return status;
 }
 
-/* ---- Figure 3: the push at a hyperplane -------------------------------------------------------------------
- */
+/* ---- Figure 3: the push at a hyperplane ---------------------------------------------------- */
 
 static RfStatus figure_3(RfClaimRun *run, const Frame *f) {
   for (int i = 0; i < 4; i++) { /* both points of every hyperplane, any activation of the sample itself */
@@ -177,8 +174,7 @@ static RfStatus figure_3(RfClaimRun *run, const Frame *f) {
   return RF_OK;
 }
 
-/* ---- Figure 4: activation over time -----------------------------------------------------------------------
- */
+/* ---- Figure 4: activation over time -------------------------------------------------------- */
 
 static RfStatus figure_4(RfClaimRun *run, const Frame *f, double width) {
   RfDataset data = {0};
@@ -193,7 +189,7 @@ static RfStatus figure_4(RfClaimRun *run, const Frame *f, double width) {
   rf_la_scale(v, sqrt(0.5), 5);
   v[5] = sqrt(0.5);
   RfAlignField field = {.X = data.X, .c = data.y, .n = data.n, .d = 5};
-  status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+  status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
   if (status) goto done;
   rf_claim_true(run, "a positive neuron with all negatives and no positive active",
                 rf_claim_in_cone(v, &data, -1));
@@ -251,8 +247,7 @@ static RfStatus first_drawings(RfClaimRun *run) {
   return status ? status : rf_claim_picture(run, &svg, "E-MM-1.svg");
 }
 
-/* ---- Figures 18 to 21: solutions at a hyperplane ----------------------------------------------------------
- */
+/* ---- Figures 18 to 21: solutions at a hyperplane ------------------------------------------- */
 
 /* Field of a positive neuron in the plane, |a| = |w|. */
 static void plane_field(double *out, const double *w, const double *X, const double *y, int n) {
@@ -291,7 +286,7 @@ static RfStatus judge_toy(RfClaimRun *run, const Toy *toy) {
   RfAlignNeuron neuron;
   double v[] = {(toy->left > 0 ? -0.3 : 0.3), 1, hypot(0.3, 1)};
   rf_la_scale(v, 1 / rf_la_norm(v, 3), 3);
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
   if (status) return status;
   RfEventKind met = neuron.destiny == RF_DESTINY_DEAD ? RF_EVENT_DIE
                     : neuron.sector[0] == 0           ? RF_EVENT_SLIDE

@@ -11,8 +11,7 @@
 #include "kit/samples.h"
 #include "kit/setting.h"
 
-/* ---- one neuron, one sample x = (1,0) ---------------------------------------------------------------------
- */
+/* ---- one neuron, one sample x = (1,0) ------------------------------------------------------ */
 
 /* theta = (w1, w2, v); velocity of the flow with phi'(0) = at_zero. */
 static void velocity(double *out, const double *theta, double y, double at_zero) {
@@ -59,8 +58,7 @@ static double euler(double h, double at_zero, int *changes) {
   return theta[0];
 }
 
-/* ---- MMV-23: E.3 ------------------------------------------------------------------------------------------
- */
+/* ---- MMV-23: E.3 --------------------------------------------------------------------------- */
 
 RfStatus rf_mmv_23(RfClaimRun *run) {
   const double slopes[] = {0.1, 1}, shares[] = {-2, -1, -0.5, -0.1, 0.1, 0.5, 1, 2};
@@ -81,8 +79,7 @@ RfStatus rf_mmv_23(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- MMV-24: E.4, (47) ------------------------------------------------------------------------------------
- */
+/* ---- MMV-24: E.4, (47) --------------------------------------------------------------------- */
 
 /* (47): v^2 - u^2 = 1, u = sinh s, v = cosh s, ds/dt = exp(-sinh(2s)/2). Runge-Kutta of order 4 from a table.
  */
@@ -126,7 +123,7 @@ static RfStatus engine_follows(RfClaimRun *run) {
   RfAlignField field = {.X = x, .c = c, .n = 1, .d = 2};
   RfAlignNeuron neuron;
   for (int k = 0; k < 2; k++) {
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, w, 0, k ? active : NULL, INFINITY);
     if (status) return status;
     rf_claim_close(run, k ? "from the active side: S+" : "the engine: regular, dead", neuron.destiny,
                    k ? RF_DESTINY_S_PLUS : RF_DESTINY_DEAD, 0);
@@ -156,8 +153,7 @@ RfStatus rf_mmv_24(RfClaimRun *run) {
   return engine_follows(run);
 }
 
-/* ---- MMV-25: (46), (50) -----------------------------------------------------------------------------------
- */
+/* ---- MMV-25: (46), (50) -------------------------------------------------------------------- */
 
 static RfStatus judge_gradient(RfClaimRun *run, const RfDataset *data, double X_max, uint64_t seed,
                                double *least) {
@@ -221,8 +217,7 @@ RfStatus rf_mmv_25(RfClaimRun *run) {
   return status;
 }
 
-/* ---- MMV-26: appendix F -----------------------------------------------------------------------------------
- */
+/* ---- MMV-26: appendix F -------------------------------------------------------------------- */
 
 /* A neuron exactly on `planes` hyperplanes and active elsewhere: a first step with phi'(0) = share on them,
  * then the engine; the engine itself decides when share is negative. */
@@ -238,7 +233,7 @@ static RfStatus arrive_from_plane(RfClaimRun *run, RfDestiny *destiny, const RfD
   rf_la_axpy(start, 1e-9 * v[d], push, d);
   start[d] = (v[d] > 0 ? 1 : -1) * rf_la_norm(start, d);
   rf_la_scale(start, 1 / rf_la_norm(start, d + 1), d + 1);
-  RfStatus status = rf_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, start, 0, NULL, INFINITY);
   if (status) return status;
   *destiny = neuron.destiny;
   rf_align_neuron_free(&neuron);

@@ -23,7 +23,8 @@ static RfStatus train_plane(RfClaimRun *run, Snapshots *s, const double *X, cons
                             rf_index *n_records, rf_index every) {
   RfNet start;
   RfLayeredNet net = {0};
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData data = {.X = X, .y = y, .n = n};
   settings.rate = 2e-3, settings.record_every = every;
   rf_index done = 0, room = n_records ? *n_records : 0, count = 0;

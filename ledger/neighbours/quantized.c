@@ -40,7 +40,7 @@ static RfStatus follow_many(RfClaimRun *run, const RfDataset *data, const RfExtr
     rf_index which = -1;
     rf_random_direction(random, v, data->d);
     rf_la_scale(v, sqrt(0.5), data->d), v[data->d] = side * sqrt(0.5);
-    RfStatus status = rf_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+    RfStatus status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
     if (status < 0) return status;
     if (neuron.G > 1e-6) { /* the others die */
       double w[most_d];

@@ -46,7 +46,8 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found) {
   if (status) return status;
   rf_layers_init_uniform(&net, &random, 1);
   for (rf_index l = 6; l < 8; l++) rf_la_scale(rf_layers_weights(&net, l), 0.05, net.layers[l].parameters);
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData samples = {.X = t->data.X, .y = t->data.y, .n = t->data.n};
   settings.optimizer = RF_TRAIN_ADAM, settings.rate = 1e-3, settings.batch = batch, settings.mean = true;
   settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = epochs;
@@ -62,8 +63,7 @@ static void say(RfClaimRun *run, const Trained *t) {
                 t->result.last.loss);
 }
 
-/* ---- PL-21: Figure 3 -------------------------------------------------------------------------------------
- */
+/* ---- PL-21: Figure 3 ----------------------------------------------------------------------- */
 
 /* Inner products of one stage: across classes, within class 0, within class 1. */
 typedef struct Products {
@@ -209,8 +209,7 @@ RfStatus rf_pl_21(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-22: Figure 4 -------------------------------------------------------------------------------------
- */
+/* ---- PL-22: Figure 4 ----------------------------------------------------------------------- */
 
 static RfStatus draw_layer(RfClaimRun *run, const double *values, const double *x, const double *y,
                            const double *a) {

@@ -25,8 +25,7 @@ static RfStatus extremal_of(RfContext *context, RfExtremal *extremal, const RfDa
   return rf_geometry_extremal(context, extremal, data->X, data->y, data->n, data->d, &settings);
 }
 
-/* ---- PL-03: Lemma A.1, (31)-(36) -------------------------------------------------------------------------
- */
+/* ---- PL-03: Lemma A.1, (31)-(36) ----------------------------------------------------------- */
 
 /* Ascent of side G on the sphere by steps w + h g/G of falling length, g the sum of the active samples: an
  * independent search. Near a maximum the part along its face shrinks by 1 - h, and w stays within h |g|/G of
@@ -149,8 +148,7 @@ RfStatus rf_pl_03(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-04: Lemma A.2, (37)-(44) -------------------------------------------------------------------------
- */
+/* ---- PL-04: Lemma A.2, (37)-(44) ----------------------------------------------------------- */
 
 /* G of the normalised w + eps v against (37), and w.g(w + eps v) = G(w), for eps up to eps_max of (40): the
  * first sign change of a sample off its hyperplane. */
@@ -203,8 +201,7 @@ RfStatus rf_pl_04(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- PL-08: Lemma 2, (13), (14) --------------------------------------------------------------------------
- */
+/* ---- PL-08: Lemma 2, (13), (14) ------------------------------------------------------------ */
 
 /* side +1: entry '+' on positives, '-' where some positive has a negative product, '0' otherwise. */
 static void expected_sector(char *sector, const RfDataset *data, int side) {
@@ -254,8 +251,7 @@ RfStatus rf_pl_08(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-15: Theorem 1, probability -----------------------------------------------------------------------
- */
+/* ---- PL-15: Theorem 1, probability --------------------------------------------------------- */
 
 /* Where the neurons of one start arrive in the limit eps -> 0: bit 0 for J+, bit 1 for J-. */
 static RfStatus groups_of_start(RfClaimRun *run, int *groups, const RfDataset *data, rf_index m,
@@ -274,7 +270,7 @@ static RfStatus groups_of_start(RfClaimRun *run, int *groups, const RfDataset *d
   }
   RfFlowProblem problem = {
       .X = data->X, .y = data->y, .n = data->n, .d = d, .start = &start, .in_limit = true};
-  status = rf_align(run->context, &alignment, &problem);
+  status = rf_flow_align(run->context, &alignment, &problem);
   *groups = 0;
   for (rf_index k = 0; k < m && !status; k++) {
     RfDestiny destiny = alignment.neurons[k].destiny;

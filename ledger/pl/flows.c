@@ -52,8 +52,7 @@ static double weight_of(const RfFlowMoment *moment, rf_index i) {
   return exp(rf_loss_log_slope(RF_LOSS_LOGISTIC, moment->q[i]) - moment->log_S);
 }
 
-/* ---- PL-05: Lemma A.3, (45), (46) ------------------------------------------------------------------------
- */
+/* ---- PL-05: Lemma A.3, (45), (46) ---------------------------------------------------------- */
 
 /* Field of one neuron: its sum of active samples (46) projected off the hyperplanes it slides on, an element
  * of the inclusion (45), the only one that keeps the neuron there. */
@@ -185,8 +184,7 @@ RfStatus rf_pl_05(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-06: Lemma A.4, (57), (58) -------------------------------------------------------------------------
- */
+/* ---- PL-06: Lemma A.4, (57), (58) ---------------------------------------------------------- */
 
 static void watch_balance(void *observer, const RfFlowMoment *moment) {
   Watch *watch = observer;
@@ -263,8 +261,7 @@ RfStatus rf_pl_06(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- PL-07: Lemma 1 ---------------------------------------------------------------------------------------
- */
+/* ---- PL-07: Lemma 1 ------------------------------------------------------------------------ */
 
 /* The sectors as long as every |q| <= 1e-3. */
 static void watch_sectors(void *observer, const RfFlowMoment *moment) {
@@ -338,8 +335,7 @@ RfStatus rf_pl_07(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- PL-09: Lemma 3, (63)-(67) ----------------------------------------------------------------------------
- */
+/* ---- PL-09: Lemma 3, (63)-(67) ------------------------------------------------------------- */
 
 static void watch_extremal(void *observer, const RfFlowMoment *moment) {
   Watch *watch = observer;
@@ -429,8 +425,7 @@ RfStatus rf_pl_09(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-10: Lemma B.1 -------------------------------------------------------------------------------------
- */
+/* ---- PL-10: Lemma B.1 ---------------------------------------------------------------------- */
 
 static void watch_activation(void *observer, const RfFlowMoment *moment) {
   Watch *watch = observer;
@@ -476,8 +471,7 @@ RfStatus rf_pl_10(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-11: (15), (16) ------------------------------------------------------------------------------------
- */
+/* ---- PL-11: (15), (16) --------------------------------------------------------------------- */
 
 /* 1 J+, -1 J-, 0 dead, 2 none of them. */
 static int group_of(const int8_t *sides, double a, const RfDataset *data) {

@@ -146,8 +146,7 @@ enum { n_sets = sizeof sets / sizeof sets[0] };
 /* The class supports span R^d: the paper's assumption. */
 static bool spans(const Story *story) { return story->sides[0].spans && story->sides[1].spans; }
 
-/* ---- PL-12: (17), (18) ------------------------------------------------------------------------------------
- */
+/* ---- PL-12: (17), (18) --------------------------------------------------------------------- */
 
 /* Second singular value over the first, and angle of the first right singular vector to w+-. */
 static RfStatus judge_rank_one(RfClaimRun *run, const Story *story, int s) {
@@ -198,8 +197,7 @@ RfStatus rf_pl_12(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-13: (19)-(22) -------------------------------------------------------------------------------------
- */
+/* ---- PL-13: (19)-(22) ---------------------------------------------------------------------- */
 
 static double plus_ratio(const Row *row) { return row->size[0] / -row->log_loss[0]; }
 static double minus_ratio(const Row *row) { return row->size[1] / -row->log_loss[1]; }
@@ -274,8 +272,7 @@ RfStatus rf_pl_13(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-14: Theorem 1 -------------------------------------------------------------------------------------
- */
+/* ---- PL-14: Theorem 1 ---------------------------------------------------------------------- */
 
 /* W/|W| = u w+^T + z w-^T and a/|a| = u|w+| - z|w-| with u, z >= 0; largest errors. */
 static void judge_theorem(RfClaimRun *run, const RfNet *net, const RfClassMargin sides[2], bool both) {
@@ -322,7 +319,7 @@ static RfStatus judge_one_group(RfClaimRun *run, const Story *story) {
   rf_flow_result_free(&result);
   rf_flow_start_free(&start);
   return status > 0 ? rf_fail(run->context, RF_ERR_NUMERIC, "the flow of one group ends as %s",
-                              rf_status_text(status))
+                              rf_status_name(status))
                     : status;
 }
 
@@ -374,8 +371,7 @@ RfStatus rf_pl_14(RfClaimRun *run) {
   return status;
 }
 
-/* ---- PL-16: Corollary 1, (69)-(74) ------------------------------------------------------------------------
- */
+/* ---- PL-16: Corollary 1, (69)-(74) --------------------------------------------------------- */
 
 static RfStatus judge_function(RfClaimRun *run, const Story *story, RfRandom *random) {
   const RfNet *net = &story->result.limit.net;
@@ -416,8 +412,7 @@ RfStatus rf_pl_16(RfClaimRun *run) {
   return status;
 }
 
-/* ---- E-PL-5 -----------------------------------------------------------------------------------------------
- */
+/* ---- E-PL-5 -------------------------------------------------------------------------------- */
 
 /* Sectors over time, distance from rank one, |W+-|^2/ln(1/L+-) with |w+-|, and the error of the outputs. */
 static RfStatus draw_story(RfClaimRun *run, const Story *story) {

@@ -16,7 +16,8 @@
  */
 static RfStatus train_sgd(RfClaimRun *run, RfTrainResult *result, RfLayeredNet *net, const RfDataset *data,
                           uint64_t seed) {
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfRandom random = rf_claim_random(run, seed);
   RfTrainData samples = {.X = data->X, .y = data->y, .n = data->n};
   settings.optimizer = RF_TRAIN_SGD, settings.rate = 0.1, settings.batch = 50, settings.mean = true;

@@ -10,8 +10,7 @@
 
 #define VSS "Vardi, Shamir, Srebro"
 
-/* ---- VSS-02: Lemmas C.1, C.2
- * ------------------------------------------------------------------------------------- */
+/* ---- VSS-02: Lemmas C.1, C.2 --------------------------------------------------------------- */
 
 static double square(const double *x, rf_index n) { return rf_la_dot(x, x, n); }
 
@@ -104,8 +103,7 @@ static RfStatus check_02(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-04: Lemma C.5
- * --------------------------------------------------------------------------------------------- */
+/* ---- VSS-04: Lemma C.5 --------------------------------------------------------------------- */
 
 static RfStatus check_04(RfClaimRun *run) {
   RfRandom random = rf_claim_random(run, 0);
@@ -124,8 +122,7 @@ static RfStatus check_04(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-08: the hypotheses of Theorem 3.2 have constant probability
- * ------------------------------------------------ */
+/* ---- VSS-08: the hypotheses of Theorem 3.2 have constant probability ----------------------- */
 
 /* DS-V1: x1 = (1,1/4), x2 = (-1,1/4). Hypotheses on a Gaussian start: w1 sees both samples with positive
  * input, w2 neither, and v1 > 0. The cone of both is 2 arctan(1/4) wide. */

@@ -117,8 +117,7 @@ RfStatus rf_vss_03(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-10: Remark 3.2, perturbed inputs ----------------------------------------------------------------
- */
+/* ---- VSS-10: Remark 3.2, perturbed inputs -------------------------------------------------- */
 
 static const double radius = 1e-2;
 
@@ -244,7 +243,7 @@ static RfStatus near_v4(RfClaimRun *run, RfRandom *random) {
   RfCertificate c;
   RfStatus status = rf_claim_limit(run, &flow, &start, X, one, 3, RF_LOSS_EXP);
   if (status) return status;
-  status = rf_certify(run->context, &c, &flow.limit.net, X, one, 3, NULL);
+  status = rf_certify_net(run->context, &c, &flow.limit.net, X, one, 3, NULL);
   if (!status) {
     rf_claim_true(run, "DS-V4: a local optimum", c.local == RF_VERDICT_OPTIMUM);
     /* C.6: x1/|x1|^2 alone serves x1, and one neuron serves x2 and x3 */
@@ -275,8 +274,7 @@ RfStatus rf_vss_10(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-12: Theorem 4.2 (1), programs (7)-(9)
- * ------------------------------------------------------------- */
+/* ---- VSS-12: Theorem 4.2 (1), programs (7)-(9) --------------------------------------------- */
 
 /* min sum_l |u_l| s.t. y_i sum_l <u_l, x_i^l> >= 1 over groups of `size` coordinates, by |u| = min_h
  * (u^2/h+h)/2: hard margins with reweighted columns. *upper and *lower bracket the optimum (the lower bound

@@ -14,8 +14,7 @@
 static const double one[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const RfLoss losses[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC};
 
-/* ---- VSS-05: Theorem 3.1
- * ------------------------------------------------------------------------------------------ */
+/* ---- VSS-05: Theorem 3.1 ------------------------------------------------------------------- */
 
 static RfStatus deep_linear(RfClaimRun *run, rf_index depth, rf_index draw) {
   enum { n = 10, d = 3 };
@@ -70,8 +69,7 @@ RfStatus rf_vss_05(RfClaimRun *run) {
   return RF_OK;
 }
 
-/* ---- VSS-06: Theorem 3.2, dynamics
- * ----------------------------------------------------------------------------------- */
+/* ---- VSS-06: Theorem 3.2, dynamics --------------------------------------------------------- */
 
 /* On the way: (w1,v1) alone approaches (0,1,1)/sqrt 2 like 1/smargin; the whole vector is off by the frozen
  * neuron, |(w2,v2)|/|theta| with |theta|^2 = 8 q: off sqrt(8 smargin)/|(w2,v2)| -> 1. */
@@ -169,8 +167,7 @@ RfStatus rf_vss_06(RfClaimRun *run) {
   return status;
 }
 
-/* ---- VSS-11, VSS-17, VSS-18: single samples
- * ------------------------------------------------------------------------------ */
+/* ---- VSS-11, VSS-17, VSS-18: single samples ------------------------------------------------ */
 
 typedef struct SingleSample {
   RfLayeredNet net; /* at its start */
@@ -297,8 +294,7 @@ RfStatus rf_vss_18(RfClaimRun *run) {
   return status;
 }
 
-/* ---- VSS-13: Remark 4.1
- * -------------------------------------------------------------------------------------------------- */
+/* ---- VSS-13: Remark 4.1 -------------------------------------------------------------------- */
 
 /* The linear map of a diagonal network of depth 2: at the limit at min margin 1 (smargin 0), or, with the
  * smallest margin in beta[2], where the smoothed margin reaches `smargin`. */
@@ -370,8 +366,7 @@ RfStatus rf_vss_13(RfClaimRun *run) {
   return status;
 }
 
-/* ---- VSS-19: Theorem 5.2, every layer solves its own problem
- * ------------------------------------------------------------------ */
+/* ---- VSS-19: Theorem 5.2, every layer solves its own problem ------------------------------- */
 
 static RfStatus layers_optimal(RfClaimRun *run, RfLayeredNet *net, RfRandom *random, RfLoss loss,
                                rf_index *arrived) {

@@ -175,7 +175,7 @@ static RfStatus judge_local(RfClaimRun *run, Limit *l, RfRandom *random) {
   RfCertificate c;
   rf_certify_settings_init(&settings);
   settings.global = false;
-  RfStatus status = rf_certify(run->context, &c, &l->flow.limit.net, l->X, l->y, l->n, &settings);
+  RfStatus status = rf_certify_net(run->context, &c, &l->flow.limit.net, l->X, l->y, l->n, &settings);
   if (status) return status;
   rf_claim_at_most(run, "KKT residual of the polished limit", c.kkt.stationarity, 0, 1e-10);
   rf_claim_at_most(run, "gap of the frozen program", frozen_gap(l, &c.kkt), 0, 1e-7);

@@ -197,7 +197,7 @@ static RfStatus down_limit(RfClaimRun *run, const double *X, RfLoss loss) {
       rf_claim_true(run, "every hidden input is away from zero",
                     fabs(rf_la_dot(flow.limit.net.W + 2 * k, X + 2 * i, 2)) > 0.05);
   status = judge_kkt(run, &flow.limit.net, X, ones, 3, NULL);
-  if (!status) status = rf_certify(run->context, &certificate, &flow.limit.net, X, ones, 3, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, &flow.limit.net, X, ones, 3, NULL);
   if (!status) {
     rf_claim_true(run, "a local optimum", certificate.local == RF_VERDICT_OPTIMUM);
     rf_claim_true(run, "not a global one", certificate.global == RF_VERDICT_NOT_OPTIMUM);

@@ -265,7 +265,7 @@ static RfStatus prop6_neuron(RfClaimRun *run, Prop6 *all, const RfDataset *data,
   for (rf_index j = 0; j < data->d; j++) joint[j] = u0[j] * sqrt(0.5);
   joint[data->d] = sqrt(0.5);
   RfAlignField field = {.X = data->X, .c = c, .n = data->n, .d = data->d};
-  RfStatus status = rf_align_neuron(run->context, &exact, &field, joint, 0, NULL, INFINITY);
+  RfStatus status = rf_flow_align_neuron(run->context, &exact, &field, joint, 0, NULL, INFINITY);
   if (status < 0) return status;
   double G = exact.G, t_end = exact.t_last + 12 / G; /* 1e-6 needs 7.3/G */
   rf_align_neuron_free(&exact);

@@ -59,7 +59,7 @@ static RfStatus one_class(RfClaimRun *run, Count *count, const RfDataset *data, 
   RfStatus status = rf_net_init(run->context, &net, RF_INIT_BALANCED, WIDTH, data->d, 0, seed, 1);
   if (!status) status = rf_flow_start_from_net(run->context, &start, &net);
   RfFlowProblem problem = {.X = data->X, .y = data->y, .n = data->n, .d = data->d, .start = &start};
-  if (!status) status = rf_align(run->context, &exact, &problem);
+  if (!status) status = rf_flow_align(run->context, &exact, &problem);
   for (rf_index k = 0; k < WIDTH && status >= 0; k++) {
     double G0 = rf_wp_rectified(data->X, data->n, data->d, data->y, net.W + k * data->d);
     qualifies[k] = G0 * net.a[k] > 0 && exact.neurons[k].G > 1e-3;

@@ -23,7 +23,8 @@ typedef struct Descent {
 static RfStatus descend(RfClaimRun *run, Descent *descent, const RfDataset *data, uint64_t seed) {
   RfNet net;
   RfLayeredNet layered;
-  RfTrainSettings settings = rf_train_settings_default();
+  RfTrainSettings settings;
+  rf_train_settings_init(&settings);
   RfTrainData train = {.X = data->X, .y = data->y, .n = data->n};
   RfStatus status = rf_net_init(run->context, &net, RF_INIT_UNBALANCED, WIDTH, 2, 0, seed, 1);
   if (status) return status;

@@ -120,13 +120,13 @@ static int work_run(CliRun *run, void *out) {
   run->wants_page = true;
   run->width = 96;
   context->threads = run->common.threads > 1024 ? 1024 : (int)run->common.threads;
-  if (cli_given(run, "--time")) context->deadline = rf_clock_seconds() + run->common.time;
+  if (cli_given(run, "--time")) rf_context_limit(context, run->common.time);
   RfStatus status = rf_json_new(context, &run->json, table);
   if (status != RF_OK) return cli_finish(run, status);
   rf_json_set_aside(run->json, &product->arrays);
   int exit_status = run->command->run(run);
   if (run->failed) return exit_status;
-  status = rf_json_finish(context, &product->json, run->json);
+  status = cli_finish_json(run, &product->json);
   if (status == RF_OK && (run->page.failed || run->html.failed))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
   if (status == RF_OK && run->common.report && run->html.length)
@@ -152,7 +152,7 @@ static PyObject *blocks_of(State *state, RfJsonArrays *arrays) {
 }
 
 static const char *error_of(const CliRun *run) {
-  return run->context.error[0] ? run->context.error : rf_status_text(run->status);
+  return run->context.error[0] ? run->context.error : rf_status_name(run->status);
 }
 
 /* (exit status, status, json or error, arrays, page, messages). */
@@ -340,7 +340,7 @@ static PyObject *native_status_text(PyObject *module, PyObject *arguments) {
   int status;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "i", &status)) return NULL;
-  return PyUnicode_FromString(rf_status_text((RfStatus)status));
+  return PyUnicode_FromString(rf_status_name((RfStatus)status));
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import datasets
-from ._errors import (FileError, InputError, InternalError, NumericError, OutOfMemoryError, ReluflowError, ReluflowWarning,
-                      Status, UsageError)
 from ._version import __version__
-from .functions import certify, explain, flow, inspect, maxmargin, train, verify
-from .networks import Network
-from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
 
 if TYPE_CHECKING:
+    from . import datasets
+    from ._errors import (FileError, InputError, InternalError, NumericError, OutOfMemoryError, ReluflowError,
+                          ReluflowWarning, Status, UsageError)
     from .estimators import GradientFlowClassifier, HardMarginSVC, MaxMarginReLU
+    from .functions import certify, explain, flow, inspect, maxmargin, train, verify
+    from .networks import Network
+    from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
 
 _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
+
+# Where each name lives. Everything is imported on first use: the estimators need scikit-learn, reluflow.torch nothing before
+# it is used, and `python -m reluflow.checker` must run without the compiled extension that most of the others load.
+_HOMES = {
+    "functions": ("inspect", "maxmargin", "flow", "train", "certify", "verify", "explain"),
+    "estimators": _ESTIMATORS,
+    "networks": ("Network",),
+    "results": ("Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation"),
+    "_errors": ("Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError",
+                "InternalError", "ReluflowWarning"),
+}
 
 __all__ = [
     "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "datasets", *_ESTIMATORS, "Network",
@@ -30,13 +41,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators need scikit-learn, and reluflow.torch nothing before it is used: both are imported on first use."""
-    if name in _ESTIMATORS:
-        from . import estimators
+    """Imports a name of the package, or one of its public modules, on first use."""
+    import importlib
 
-        return getattr(estimators, name)
-    if name in ("torch", "estimators"):
-        import importlib
-
+    if name in ("datasets", "torch", "estimators", "checker", "functions", "networks", "results"):
         return importlib.import_module("." + name, __name__)
+    for module, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module("." + module, __name__), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'reluflow' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,12 +7,21 @@
 #include <math.h>
 #include <string.h>
 
-const char *rf_verdict_text(RfVerdict verdict) {
+const char *rf_verdict_name(RfVerdict verdict) {
   switch (verdict) {
   case RF_VERDICT_OPTIMUM: return "optimum";
   case RF_VERDICT_NOT_OPTIMUM: return "not-optimum";
   default: return "unknown";
   }
+}
+
+RfCertifyTolerances rf_certify_tolerances(const RfContext *context) {
+  double x = context->tol.kkt;
+  return (RfCertifyTolerances){.kkt = x,
+                               .kink = RF_CERTIFY_KINK * x,
+                               .tight = RF_CERTIFY_TIGHT * x,
+                               .zero_neuron = RF_CERTIFY_ZERO * x,
+                               .gap = context->tol.gap};
 }
 
 void rf_certify_settings_init(RfCertifySettings *settings) {
@@ -61,7 +70,8 @@ static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *n
     search.time_limit = settings->time_limit;
     if (isfinite(context->deadline)) { /* leave some of the caller's time for the verdicts */
       double left = 0.8 * (context->deadline - rf_clock_seconds());
-      if (!(search.time_limit > 0) || left < search.time_limit) search.time_limit = fmax(left, 1e-3);
+      if (!(search.time_limit > 0) || left < search.time_limit)
+        search.time_limit = fmax(left, RF_CERTIFY_LEAST_TIME);
     }
     search.seed = settings->seed;
     status = rf_optimum_solve(context, &own, X, y, n, net->d, &search);
@@ -79,19 +89,27 @@ static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *n
 
 /* ---- verdicts --------------------------------------------------------------------------------------- */
 
-static void decide_global(const RfContext *context, RfCertificate *c) {
-  double objective = c->kkt.objective;
-  c->gap = (objective - c->lower) / objective;
-  if (c->gap <= context->tol.gap) {
-    c->global = RF_VERDICT_OPTIMUM;
-    c->global_why = "it meets the certified lower bound of networks of any width";
-  } else if (c->local == RF_VERDICT_NOT_OPTIMUM) {
+/* A KKT point whose objective meets the certified bound. */
+static bool meets_bound(const RfCertificate *c) { return c->kkt.holds && c->gap <= c->tolerances.gap; }
+
+/* The order matters: a better network refutes both, however small the gap; a global optimum is a local one.
+ */
+static void decide_global(RfCertificate *c) {
+  double objective = c->kkt.objective, gap = c->tolerances.gap;
+  if (c->local == RF_VERDICT_NOT_OPTIMUM) {
     c->global = RF_VERDICT_NOT_OPTIMUM;
     c->global_why = "there is a better network of the same width: the witness";
-  } else if (c->best < objective * (1 - context->tol.gap) && c->width_needed <= c->kkt.m) {
+  } else if (meets_bound(c)) {
+    c->global = c->local = RF_VERDICT_OPTIMUM;
+    c->global_why = "it meets the certified lower bound of networks of any width";
+    c->local_why = "it attains the certified global optimum";
+  } else if (c->gap <= gap) {
+    c->global_why =
+        "its objective is within the tolerance of the best possible, but it is not a KKT point to it";
+  } else if (c->best < objective * (1 - gap) && c->width_needed <= c->kkt.m) {
     c->global = RF_VERDICT_NOT_OPTIMUM;
     c->global_why = "a network with no more neurons has a larger margin";
-  } else if (c->best < objective * (1 - context->tol.gap)) {
+  } else if (c->best < objective * (1 - gap)) {
     c->global_why = "a wider network has a larger margin; whether one of this width has is not known";
   } else {
     c->global_why = "the certified lower bound is not close enough to decide";
@@ -125,23 +143,25 @@ static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet 
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
   RfStatus status = rf_point_new(context, &point, net, X, y, n);
+  if (!status) status = rf_certify_nearest(context, &c->nearest, &point);
   if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
   if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
-  bool is_global =
-      !status && settings->global && c->kkt.objective - c->lower <= context->tol.gap * c->kkt.objective;
-  if (!status) status = rf_certify_local(context, c, &point, is_global, settings);
+  if (settings->global) c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;
+  if (!status) status = rf_certify_local(context, c, &point, meets_bound(c), settings);
   if (!status) status = compare_layers(context, c, net, X, y, n);
-  if (status >= 0 && settings->global) decide_global(context, c);
+  if (status >= 0 && settings->global) decide_global(c);
   rf_point_free(&point);
   return status;
 }
 
-RfStatus rf_certify(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-                    const double *y, rf_index n, const RfCertifySettings *settings) {
+RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
+                        const double *y, rf_index n, const RfCertifySettings *settings) {
   RfCertifySettings usual;
   rf_certify_settings_init(&usual);
   if (!settings) settings = &usual;
-  *certificate = (RfCertificate){.norm2_drop = NAN,
+  *certificate = (RfCertificate){.tolerances = rf_certify_tolerances(context),
+                                 .nearest = {.distance = NAN, .stationarity = NAN},
+                                 .norm2_drop = NAN,
                                  .lower = NAN,
                                  .best = NAN,
                                  .gap = NAN,

@@ -3,6 +3,8 @@
 #ifndef RF_CERTIFY_INTERNAL_H
 #define RF_CERTIFY_INTERNAL_H
 
+#include "certify_tolerances.h"
+
 #include "reluflow/certify.h"
 #include "la/la.h"
 
@@ -41,8 +43,9 @@ typedef struct RfAtom {
 
 /* What the projection is taken over. */
 typedef struct RfProjectionSettings {
-  bool tight_only; /* multipliers only on samples with margin <= 1 + tol.tight; otherwise on all, with the
-                      complementarity as one more row */
+  bool tight_only;      /* multipliers only on samples with margin <= 1 + tight; otherwise on all, with the
+                           complementarity as one more row */
+  double tight;         /* where it is larger than the tolerance of tight samples */
   const double *slopes; /* n rows of m: a slope >= 0 fixes h_ik at a kink, a negative one leaves it in [leak,
                            1]; NULL leaves all free */
   const RfAtom *atoms;
@@ -81,6 +84,9 @@ typedef struct RfMove {
  * *witness and *drop when it is better than *drop (start with NaN: none) and the norm really falls. */
 RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const RfPoint *point,
                         const RfMove *move);
+
+/* The KKT point next to the network, when one is found. */
+RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, const RfPoint *point);
 
 /* Fills local, local_why, witness, own_kinks, choices. is_global: the network attains the certified optimum.
  */

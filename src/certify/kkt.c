@@ -37,7 +37,7 @@ static bool proportional(const RfPoint *p, rf_index j, rf_index k) {
   double one = size_of(p, j), two = size_of(p, k), worst = fabs(p->a[j] / one - p->a[k] / two);
   for (rf_index i = 0; i < p->d; i++)
     worst = fmax(worst, fabs(p->W[j * p->d + i] / one - p->W[k * p->d + i] / two));
-  return worst <= 1e-15;
+  return worst <= RF_CERTIFY_PROPORTIONAL;
 }
 
 /* group[k] = the neuron that stands for k (itself when alone), members before sorting by key. */
@@ -92,8 +92,7 @@ static RfStatus merge(RfContext *context, RfPoint *merged, double *relative, rf_
   return status;
 }
 
-/* ---- residuals ------------------------------------------------------------------------------------------
- */
+/* ---- residuals ----------------------------------------------------------------------------- */
 
 static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p) {
   rf_index *group = RF_NEW(rf_index, p->m), *at = RF_NEW(rf_index, p->m);

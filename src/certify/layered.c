@@ -1,5 +1,7 @@
 /* Certificates for layered networks: the projection of theta on the cone of the gradients, and each layer
  * against its own convex problem (Vardi, Shamir, Srebro: Problems 2 and 4, equation (11)). */
+#include "certify_tolerances.h"
+
 #include "reluflow/certify.h"
 #include "layers/layers.h"
 
@@ -63,8 +65,8 @@ static RfStatus count_kinks(RfContext *context, RfLayeredKkt *kkt, const RfLayer
   if (!status) status = rf_layers_evaluate(context, out, hidden, net, X, n);
   double largest = status ? 0 : rf_la_max_abs(hidden, n * width);
   for (rf_index k = 0; k < n * width && !status; k++)
-    kkt->kinks +=
-        kkt->lambda[k / width] > 0 && fabs(hidden[k]) <= context->tol.kink * largest && net->leak < 1;
+    kkt->kinks += kkt->lambda[k / width] > 0 &&
+                  fabs(hidden[k]) <= rf_certify_tolerances(context).kink * largest && net->leak < 1;
   rf_free(hidden);
   rf_free(out);
   return status;
@@ -124,8 +126,8 @@ RfStatus rf_certify_layered_kkt(RfContext *context, RfLayeredKkt *kkt, const RfL
 }
 
 /* nearest[l] = smallest |input| of a hidden unit of layer l or later over all samples, relative to the
- * largest input of its layer; infinite for the last layer. Below tol.kink the layer's problem is not smooth
- * here. */
+ * largest input of its layer; infinite for the last layer. Below the tolerance of a kink the layer's problem
+ * is not smooth here. */
 static RfStatus kink_distances(RfContext *context, double *nearest, const RfLayeredNet *net, const double *X,
                                rf_index n) {
   rf_index width = rf_layers_hidden(net), at = width;
@@ -169,9 +171,10 @@ RfStatus rf_certify_each_layer(RfContext *context, RfLayerVerdict *verdicts, con
     verdicts[l].norm2 = norm * norm;
     verdicts[l].best = status ? NAN : 1 / (best.margin * best.margin);
     verdicts[l].gap = (verdicts[l].norm2 - verdicts[l].best) / verdicts[l].norm2;
-    verdicts[l].verdict = nearest[l] <= context->tol.kink            ? RF_VERDICT_UNKNOWN
-                          : verdicts[l].gap <= 10 * context->tol.kkt ? RF_VERDICT_OPTIMUM
-                                                                     : RF_VERDICT_NOT_OPTIMUM;
+    verdicts[l].verdict = nearest[l] <= rf_certify_tolerances(context).kink ? RF_VERDICT_UNKNOWN
+                          : verdicts[l].gap <= RF_CERTIFY_LAYER_GAP * context->tol.kkt
+                              ? RF_VERDICT_OPTIMUM
+                              : RF_VERDICT_NOT_OPTIMUM;
     if (status >= 0) rf_linear_margin_free(&best);
   }
   rf_free(G);
@@ -215,7 +218,7 @@ static void judge(const RfContext *context, RfLayeredCertificate *c) {
   c->global_why = c->local == RF_VERDICT_NOT_OPTIMUM ? "It is not even a local optimum."
                                                      : "No bound is known for networks of this kind.";
   if (isnan(c->gap)) return;
-  if (c->gap <= 10 * context->tol.kkt) {
+  if (c->gap <= RF_CERTIFY_LAYER_GAP * context->tol.kkt) {
     c->global = c->local = RF_VERDICT_OPTIMUM;
     c->global_why = c->local_why =
         "A linear, fully connected network that attains the bound given by the max-margin separator.";

@@ -20,11 +20,11 @@
 enum { most_atoms = 24 };
 
 static bool is_tight(const RfContext *context, const RfPoint *p, rf_index i) {
-  return p->q[i] <= 1 + context->tol.tight;
+  return p->q[i] <= 1 + rf_certify_tolerances(context).tight;
 }
 
 /* Residuals above this fail a test; the point itself passed at tol.kkt. */
-static double failing(const RfContext *context) { return 4 * context->tol.kkt; }
+static double failing(const RfContext *context) { return RF_CERTIFY_FAILING * context->tol.kkt; }
 
 static void set_verdict(RfCertificate *c, RfVerdict verdict, const char *why) {
   c->local = verdict;
@@ -41,7 +41,7 @@ static RfStatus try_residual(RfContext *context, RfCertificate *c, const RfPoint
 /* Residuals of the whole projection, and of those over the samples that are tight to several tolerances: far
  * from a KKT point the best direction counts samples that are nearly tight as tight. */
 static RfStatus refute_first_order(RfContext *context, RfCertificate *c, const RfPoint *p) {
-  static const double nearly[] = {0, 1e-6, 1e-3, 0.03, 0.3};
+  static const double nearly[] = RF_CERTIFY_NEARLY;
   rf_index height = p->m * (p->d + 1);
   double *blocks = RF_NEW(double, height);
   if (!blocks) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a witness");
@@ -51,13 +51,10 @@ static RfStatus refute_first_order(RfContext *context, RfCertificate *c, const R
   }
   RfStatus status = try_residual(context, c, p, blocks);
   rf_free(blocks);
-  double tight = context->tol.tight;
   for (size_t t = 0; t < sizeof nearly / sizeof *nearly && !status; t++) {
     RfProjection projection;
-    RfProjectionSettings settings = {.tight_only = true};
-    context->tol.tight = fmax(tight, nearly[t]);
+    RfProjectionSettings settings = {.tight_only = true, .tight = nearly[t]};
     status = rf_project(context, &projection, p, &settings);
-    context->tol.tight = tight;
     if (status == RF_LIMIT) status = RF_OK;
     if (!status) status = try_residual(context, c, p, projection.residual);
     rf_projection_free(&projection);
@@ -259,8 +256,7 @@ static RfStatus test_zero_neurons(RfContext *context, RfCertificate *c, const Rf
   return status;
 }
 
-/* ---- the ladder -----------------------------------------------------------------------------------------
- */
+/* ---- the ladder ---------------------------------------------------------------------------- */
 
 static RfStatus climb(RfContext *context, RfCertificate *c, const RfPoint *p, OwnKinks *own,
                       const RfCertifySettings *settings) {

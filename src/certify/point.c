@@ -118,7 +118,8 @@ static RfStatus finish_point(RfContext *context, RfPoint *point, double log_norm
   scale_to_margin(point, least);
   point->log_scale = -log_norm - (point->first_layer ? 1 : 0.5) * log(least);
   for (rf_index k = 0; k < point->m; k++)
-    point->zero[k] = point->neuron_norm[k] * fabs(point->a[k]) <= context->tol.dead_neuron * point->norm2;
+    point->zero[k] = point->neuron_norm[k] * fabs(point->a[k]) <=
+                     rf_certify_tolerances(context).zero_neuron * point->norm2;
   return RF_OK;
 }
 
@@ -149,5 +150,5 @@ RfStatus rf_point_new_first_layer(RfContext *context, RfPoint *point, double *a_
 }
 
 bool rf_point_is_kink(const RfContext *context, const RfPoint *p, rf_index i, rf_index k) {
-  return fabs(p->z[i * p->m + k]) <= context->tol.kink * p->neuron_norm[k] * p->row_norm[i];
+  return fabs(p->z[i * p->m + k]) <= rf_certify_tolerances(context).kink * p->neuron_norm[k] * p->row_norm[i];
 }

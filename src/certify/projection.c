@@ -72,7 +72,8 @@ static RfStatus reserve(RfContext *context, Columns *c, rf_index count) {
 /* ---- set-up ----------------------------------------------------------------------------------------- */
 
 static bool is_used(const RfContext *context, const Columns *c, rf_index i) {
-  return !c->settings->tight_only || c->p->q[i] <= 1 + context->tol.tight;
+  return !c->settings->tight_only ||
+         c->p->q[i] <= 1 + fmax(c->settings->tight, rf_certify_tolerances(context).tight);
 }
 
 static double fixed_slope(const Columns *c, rf_index i, rf_index k) {
@@ -247,7 +248,7 @@ static RfStatus first_columns(RfContext *context, Columns *c) {
   enum { few = 400 };
   RfStatus status = add_slacks(context, c);
   for (rf_index i = 0; i < c->p->n && !status; i++) {
-    bool near = c->p->n <= few || c->p->q[i] <= 1 + context->tol.tight;
+    bool near = c->p->n <= few || c->p->q[i] <= 1 + rf_certify_tolerances(context).tight;
     if (!near || !is_used(context, c, i)) continue;
     base_slopes(context, c, i);
     status = add_column(context, c, i);

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A drop of |theta|^2 that rounding cannot fake. */
-static const double believed_drop = 1e-13;
-
 static void move_to(RfNet *net, const RfPoint *p, const RfMove *move, double t) {
   for (rf_index k = 0; k < p->m; k++) {
     const double *r = move->residual + k * (p->d + 1);
@@ -90,14 +87,14 @@ RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const 
     move_to(&net, p, move, t);
     double found = quick_drop(&net, p, z);
     if (found > best) best = found, best_t = t;
-    if (best > believed_drop && found < 0.5 * best) break;
+    if (best > RF_CERTIFY_DROP && found < 0.5 * best) break;
   }
   rf_free(z);
-  if (best > believed_drop && !(best <= *drop)) {
+  if (best > RF_CERTIFY_DROP && !(best <= *drop)) {
     move_to(&net, p, move, best_t);
     scale_to_margin(&net, p);
     best = drop_of(&net, p);
-    if (best > believed_drop && smallest_margin(&net, p) >= 1) {
+    if (best > RF_CERTIFY_DROP && smallest_margin(&net, p) >= 1) {
       rf_net_free(witness);
       *witness = net;
       *drop = best;

@@ -13,7 +13,6 @@ static RfTolerances default_tolerances(void) {
                         .rank = 1e-12,
                         .kkt = 1e-8,
                         .kink = 1e-9,
-                        .dead_neuron = 1e-12,
                         .gap = 1e-8,
                         .solver = 1e-14,
                         .balanced = 1e-14,
@@ -32,6 +31,10 @@ double rf_clock_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void rf_context_limit(RfContext *context, double seconds) {
+  context->deadline = rf_clock_seconds() + seconds;
 }
 
 bool rf_context_stop(const RfContext *context) {

@@ -29,6 +29,8 @@
 
 /* Cancel flag set, or deadline passed. Cheap enough for once per outer iteration. */
 bool rf_context_stop(const RfContext *context);
+/* Monotonic seconds, the clock of context->deadline. */
+double rf_clock_seconds(void);
 /* Records one line and returns the status given: `return rf_fail(context, RF_ERR_USAGE, "...", ...)`. */
 RfStatus rf_fail(RfContext *context, RfStatus status, const char *format, ...) RF_PRINTF(3, 4);
 void rf_message(const RfContext *context, RfLevel level, const char *format, ...) RF_PRINTF(3, 4);
@@ -86,6 +88,22 @@ bool rf_number_read(double *value, const char *text);
 #define RF_NUMBER_SIZE 32
 /* The shortest of 15, 16 or 17 digits that reads back as x; x is finite. Returns the length. */
 int rf_number_format(char out[RF_NUMBER_SIZE], double x);
+
+/* ---- digests --------------------------------------------------------------------------------------- */
+
+enum { RF_SHA256_SIZE = 65 }; /* 64 hexadecimal digits and a zero */
+
+typedef struct RfSha256 {
+  uint32_t state[8];
+  uint64_t bytes;
+  unsigned char block[64];
+  size_t used;
+} RfSha256;
+
+void rf_sha256_init(RfSha256 *sha);
+void rf_sha256_add(RfSha256 *sha, const void *data, size_t size);
+/* Ends it: nothing can be added afterwards. */
+void rf_sha256_text(RfSha256 *sha, char out[RF_SHA256_SIZE]);
 
 /* ---- random.c: Philox 4x32-10, counter based ------------------------------------------------- */
 

@@ -20,7 +20,7 @@ static const struct {
     {RF_ERR_INTERNAL, "internal error"},
 };
 
-const char *rf_status_text(RfStatus status) {
+const char *rf_status_name(RfStatus status) {
   for (size_t i = 0; i < sizeof status_table / sizeof status_table[0]; i++) {
     if (status_table[i].status == status) return status_table[i].text;
   }

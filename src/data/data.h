@@ -62,7 +62,7 @@ RfStatus rf_data_write_file(RfContext *context, const char *path, const void *by
 RfStatus rf_data_npz_find(RfContext *context, RfArray *array, bool *found, const char *name, const char *path,
                           const void *bytes, size_t size);
 
-#define RF_NPZ_MEMBERS 8
+#define RF_NPZ_MEMBERS 1024
 
 typedef struct RfNpzMember {
   const char *name; /* without .npy */

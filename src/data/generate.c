@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------- */
 
 #define KEYS(...)                                                                                            \
   (const RfGeneratorKey[]){__VA_ARGS__},                                                                     \
@@ -170,8 +169,7 @@ const RfGenerator *rf_data_generators(rf_index *count) {
   return generators;
 }
 
-/* ---- values of one call -----------------------------------------------------------------------------------
- */
+/* ---- values of one call -------------------------------------------------------------------- */
 
 static rf_index key_at(const RfGenerator *generator, const char *key) {
   for (rf_index k = 0; k < generator->n_keys; k++)
@@ -334,8 +332,7 @@ static RfStatus read_spec(RfContext *context, RfValues *values, double *divisor,
   return mark == ',' ? read_keys(context, values, rest) : RF_OK;
 }
 
-/* ---- from draft to dataset --------------------------------------------------------------------------------
- */
+/* ---- from draft to dataset ----------------------------------------------------------------- */
 
 void rf_draft_free(RfDraft *draft) {
   rf_free(draft->X);

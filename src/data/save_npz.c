@@ -37,7 +37,7 @@ static size_t npy_header(char out[256], const RfNpzMember *member) {
 /* Local header (central = false) or directory entry; offset is where the local header starts. */
 static void write_entry(RfSink *sink, const RfNpzMember *member, int64_t size, uint32_t checksum,
                         int64_t offset, bool central) {
-  unsigned char bytes[128], *at = bytes;
+  unsigned char bytes[192], *at = bytes;
   bool wide = size >= MARKER || offset >= MARKER;
   char name[64];
   int length = rf_format(name, sizeof name, "%s.npy", member->name);

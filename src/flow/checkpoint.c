@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20240612; /* layout of this file */
+static const double mark = 20261115; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -93,10 +93,17 @@ static void walk_run(Tape *tape, RfRun *run) {
   put(tape, &run->tol);
   put(tape, &run->tol_implicit);
   put_int(tape, &run->stuck);
-  put_int(tape, &run->grace);
-  put_int(tape, &run->repeats);
-  put_index(tape, &run->last_unit);
-  put_index(tape, &run->last_sample);
+  put_index(tape, &run->held.unit);
+  put_index(tape, &run->held.sample);
+  put_int(tape, &run->held.steps);
+  put_int(tape, &run->repeats.used);
+  put_int(tape, &run->repeats.next);
+  if (run->repeats.used < 0 || run->repeats.used > RF_REPEATS) run->repeats.used = 0, tape->broken = true;
+  for (int r = 0; r < run->repeats.used; r++) {
+    put_index(tape, &run->repeats.unit[r]);
+    put_index(tape, &run->repeats.sample[r]);
+    put_int(tape, &run->repeats.count[r]);
+  }
   put_index(tape, &run->steps_explicit);
   put_index(tape, &run->steps_implicit);
   put_index(tape, &run->since_event);
@@ -110,6 +117,10 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.round);
   put_index(tape, &run->phase.left);
   put(tape, &run->phase.last);
+  put(tape, &run->phase.growth);
+  put_int(tape, &run->phase.drifting);
+  put_int(tape, &run->phase.stalled);
+  put_bool(tape, &run->phase.high);
   put_doubles(tape, run->log_t_class, 2);
   put(tape, &run->last_smoothed);
   put(tape, &run->monitors.balance_error);

@@ -1,5 +1,6 @@
 /* The whole way: alignment, fit, infinity, limit, and a second run at other settings that tells how far to
  * trust it. */
+#include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
 #include "core/core.h"
 
@@ -30,7 +31,8 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
   run->recording = loosen == 1;
-  if (from) status = rf_run_load(run, from);
+  if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
+  if (!status && from) status = rf_run_load(run, from);
   run->tol *= loosen;
   run->tol_implicit *= loosen;
   if (!status) status = rf_fit(run, &limit->outcome, limit->why);
@@ -115,6 +117,7 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
   run->branches = NULL, run->n_branches = 0;
   result->branched = run->branched;
   result->monitors = run->monitors;
+  if (run->audit) result->audit = rf_audit_result(run->audit);
   result->monitors.steps_explicit = run->steps_explicit;
   result->monitors.steps_implicit = run->steps_implicit;
   result->monitors.evaluations = run->system.evaluations;
@@ -162,7 +165,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   bool is_large = problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
-  if (settings->with_alignment) status = rf_align(context, &result->alignment, problem);
+  if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, 1, settings->resume,
                       is_large ? &after_fit : NULL);

@@ -5,8 +5,7 @@
 #include "flow/flow.h"
 #include "la/la.h"
 
-/* ---- sides.c: which way a neuron leaves a point on hyperplanes
- * --------------------------------------------- */
+/* ---- sides.c: which way a neuron leaves a point on hyperplanes ----------------------------- */
 
 enum { RF_MOST_OPTIONS = 16 };
 
@@ -32,8 +31,7 @@ RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlig
 /* x and other lie on one line. */
 bool rf_flow_parallel(const double *x, const double *other, rf_index d);
 
-/* ---- system.c: the equations in the clock dtau = S dt
- * ---------------------------------------------------------- */
+/* ---- system.c: the equations in the clock dtau = S dt -------------------------------------- */
 
 /* A unit is one neuron, or several that move together. Its state: w (d), a with |w|^2+a^2 = 1, and rho = ln
  * of its norm; a balanced unit keeps a = +-1/sqrt(2). With g = sum_i p_i y_i s_i x_i (projected on the
@@ -145,8 +143,7 @@ void rf_system_count_members(RfSystem *system);
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
 
-/* ---- explicit.c: order 8, dense output of order 7
- * ------------------------------------------------------------------ */
+/* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
 enum { RF_EXPLICIT_STAGES = 16, RF_DENSE_TERMS = 8 };
 
@@ -173,8 +170,7 @@ void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size
 /* The interpolant of one component (or of a fixed linear combination of them) from its eight terms. */
 double rf_dense_value(const double *terms, double s);
 
-/* ---- implicit.c: linearly implicit method of order 4, for stiff stretches and huge margins
- * --------------------------- */
+/* ---- implicit.c: linearly implicit method of order 4, for stiff stretches and huge margins ---- */
 
 typedef struct RfImplicit RfImplicit;
 
@@ -187,8 +183,7 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f);
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol);
 
-/* ---- run.c, events.c: stepping with events
- * ------------------------------------------------------------------------------- */
+/* ---- run.c, events.c: stepping with events ------------------------------------------------- */
 
 typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF_HIT_UNTIL = 3 } RfHitKind;
 
@@ -210,7 +205,24 @@ typedef struct RfPhase {
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
+  double growth;    /* frozen: of the network, at the start of the stretch */
+  int drifting;     /* frozen: steps of the stretch that moved the scale */
+  int stalled;      /* frozen: polishes in a row at the same distance */
+  bool high;        /* frozen: the larger scale, for good */
 } RfPhase;
+
+/* How often a unit met a hyperplane lately, for the last few pairs. */
+enum { RF_REPEATS = 32 };
+typedef struct RfRepeats {
+  rf_index unit[RF_REPEATS], sample[RF_REPEATS];
+  int count[RF_REPEATS], used, next;
+} RfRepeats;
+
+/* A unit held on a ridge (corner.c): steps left for the weight of the sample to settle. */
+typedef struct RfHeld {
+  rf_index unit, sample;
+  int steps;
+} RfHeld;
 
 typedef struct RfRun {
   RfContext *context;
@@ -223,6 +235,8 @@ typedef struct RfRun {
   bool fresh;    /* f belongs to system.y */
   double h, tol; /* next step, tolerance */
   double tol_implicit;
+  double q_frozen,
+      q_slow; /* smallest margins at which the scale is frozen: at first and in the end, in between */
   double *f, *y_end;
   /* planes.c: of the units looked at on this step, w.x at its end and its derivative at the start and the end
    */
@@ -231,16 +245,18 @@ typedef struct RfRun {
   double *chosen; /* units x d: scratch */
   RfHit *hits;
   rf_index n_hits, cap_hits;
-  bool recording; /* events are logged */
+  double plane_slack; /* |w.x|/|x| that is rounding on the step at hand */
+  bool recording;     /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
   bool branched;          /* a branching point was met */
   RfFlowBranch *branches; /* with settings.choices */
   rf_index n_branches, cap_branches;
-  int stuck;   /* events in a row without progress */
-  int repeats; /* events in short succession, implicit steps; the same one again counts four */
-  rf_index last_unit, last_sample;
-  int grace;        /* steps left during which the slopes of slides are not checked */
+  int stuck;         /* events in a row without progress */
+  bool still;        /* the event at hand is one, */
+  double *c_ahead;   /* n: and these are the weights a moment later */
+  RfRepeats repeats; /* of the same event in short succession */
+  RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
   double step_taken;   /* length of the last step in tau */
@@ -258,6 +274,7 @@ typedef struct RfRun {
                             before */
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
+  struct RfAudit *audit; /* audit/; NULL without */
   RfFlowMoment moment; /* observe.c: arrays for those who watch; empty without */
 } RfRun;
 
@@ -290,12 +307,13 @@ RfStatus rf_events_find(RfRun *run, double h);
 /* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
  * real). */
 double rf_events_locate(RfRun *run, double h);
-/* Applies run->hits at system.y. */
+/* corner.c: applies run->hits at system.y. */
 RfStatus rf_events_apply(RfRun *run);
+/* The units are numbered anew, or time has passed: no event is a repetition. */
+void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
-/* ---- local.c: crossings of single small units inside a step
- * ------------------------------------------------------------- */
+/* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of
  * what is allowed: up to 1 they may be followed alone. Infinite when that is out of the question. */
@@ -304,8 +322,7 @@ double rf_local_bend(const RfRun *run, double h);
  * done but scratch spoilt: the step is too long for that. */
 RfStatus rf_local_step(RfRun *run, double h, bool *ok);
 
-/* ---- polish.c: the KKT point near a state, exactly
- * ---------------------------------------------------------------------------- */
+/* ---- polish.c: the KKT point near a state, exactly ----------------------------------------- */
 
 /* Units of one pattern and one sign of a, as the convex problem sees them. */
 typedef struct RfPolishGroup {
@@ -340,8 +357,7 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
 
-/* ---- jump.c: waiting, computed
- * ------------------------------------------------------------------------------------------------- */
+/* ---- jump.c: waiting, computed ------------------------------------------------------------- */
 
 /* (w, a) of a unit at joint norm 1, balanced units exactly so. */
 void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
@@ -353,8 +369,7 @@ void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
                      const uint8_t *small, double log_S, double rho_matters);
 
-/* ---- fit.c, infinity.c, driver
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- fit.c, infinity.c, driver ------------------------------------------------------------- */
 
 /* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to get there.
  */
@@ -376,17 +391,14 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
 
 enum { RF_WHY_SIZE = 160 };
 
-/* ---- result.c
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- result.c ------------------------------------------------------------------------------ */
 
 RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
 
-/* ---- trace.c: quantities along the way
- * --------------------------------------------------------------------------------------- */
+/* ---- trace.c: quantities along the way ----------------------------------------------------- */
 
 /* After every accepted step: a row of the trace now and then, monitors, t2. */
 RfStatus rf_trace_step(RfRun *run);
@@ -402,9 +414,7 @@ double rf_run_until(const RfRun *run, double log_t);
 /* The time to stop at, in the clock of the summed loss. */
 double rf_run_until_log_t(const RfRun *run);
 
-/* ---- observe.c
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- observe.c ----------------------------------------------------------------------------- */
 
 /* Someone watches: every neuron is followed for itself. */
 static inline bool rf_run_watched(const RfRun *run) { return run->recording && run->settings->observe; }
@@ -417,9 +427,7 @@ RfStatus rf_observe(RfRun *run);
 RfStatus rf_observe_inside(RfRun *run, double h, double fraction);
 void rf_moment_free(RfFlowMoment *moment);
 
-/* ---- checkpoint.c
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- checkpoint.c -------------------------------------------------------------------------- */
 
 RfStatus rf_run_save(const RfRun *run, RfFlowCheckpoint *checkpoint);
 /* run is fresh from rf_run_new for the same problem. */
@@ -429,8 +437,7 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
 
-/* ---- flow.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- flow.c -------------------------------------------------------------------------------- */
 
 /* What a run with this outcome returns. */
 RfStatus rf_flow_outcome_status(RfFlowOutcome outcome);

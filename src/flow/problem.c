@@ -7,6 +7,7 @@
 void rf_flow_settings_init(RfFlowSettings *settings) {
   memset(settings, 0, sizeof *settings);
   settings->check_direction = true;
+  settings->audit = true;
   settings->with_alignment = true;
   settings->max_steps = 200000;
 }
@@ -23,7 +24,7 @@ const char *rf_flow_outcome_name(RfFlowOutcome outcome) {
   return names[outcome];
 }
 
-const char *rf_event_name(RfEventKind kind) {
+const char *rf_event_kind_name(RfEventKind kind) {
   static const char *const names[] = {"cross", "slide", "release", "die", "branch"};
   return names[kind];
 }

@@ -38,9 +38,7 @@ void rf_flow_result_free(RfFlowResult *result) {
   memset(result, 0, sizeof *result);
 }
 
-/* ---- networks
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- networks ------------------------------------------------------------------------------ */
 
 /* The state of all neurons scaled to |theta| = 1; log_norm receives ln |theta|. */
 RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm) {
@@ -115,9 +113,7 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
   return RF_OK;
 }
 
-/* ---- lists
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- lists --------------------------------------------------------------------------------- */
 
 static RfStatus group_new(const RfRun *run, const RfPolish *polish, RfFlowGroup *group, rf_index g,
                           int flip) {

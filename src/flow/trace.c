@@ -45,9 +45,7 @@ double rf_run_until(const RfRun *run, double log_t) {
   return INFINITY;
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 /* next = (sum_k size_k^2 w_k w_k^T) v, by the matrix C itself where it is given. */
 static void apply_square(const double *W, const double *size, const double *C, rf_index m, rf_index d,
@@ -177,9 +175,7 @@ static RfStatus keep_row(RfRun *run) {
   return rf_trace_row(run, &run->trace[run->n_trace++]);
 }
 
-/* ---- monitors
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- monitors ------------------------------------------------------------------------------ */
 
 static void watch_classes(RfRun *run) {
   const RfSystem *system = &run->system;
@@ -193,7 +189,7 @@ static void watch_classes(RfRun *run) {
 static void watch_balance(RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
-  if (run->problem->freeze_second || run->system.kappa != 0) return;
+  if (run->problem->freeze_second || run->phase.part == 3) return;
   for (rf_index k = 0; k < system->m; k++) {
     rf_index u = system->unit_of[k];
     if (u < 0 || system->balanced[u]) continue;
@@ -238,7 +234,7 @@ static void tell_progress(RfRun *run) {
 
 RfStatus rf_trace_step(RfRun *run) {
   if (run->context->on_progress) tell_progress(run);
-  if (run->system.mu != 0 || !run->recording) return RF_OK;
+  if (run->phase.part == 3 || !run->recording) return RF_OK;
   if (run->since_event == 0) rf_system_fields(&run->system, run->system.y);
   watch_classes(run);
   watch_balance(run);

@@ -43,8 +43,7 @@ void rf_la_product_tn_float(float *C, const float *A, const float *B, rf_index m
 void rf_la_add_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k);
 void rf_la_add_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k);
 
-/* ---- factorisations --------------------------------------------------------------------------------------
- */
+/* ---- factorisations ------------------------------------------------------------------------ */
 
 /* Numerical rank: singular values above relative * largest. singular (min(n,d), descending) may be NULL. */
 RfStatus rf_la_rank(RfContext *context, rf_index *rank, double *singular, const double *A, rf_index n,
@@ -105,8 +104,7 @@ void rf_la_factor_expand(const RfFactor *factor, double *v, double scale, const 
 void rf_la_factor_solve(const RfFactor *factor, double *c);
 void rf_la_factor_solve_transposed(const RfFactor *factor, double *c);
 
-/* ---- least squares with bounds ----------------------------------------------------------------------------
- */
+/* ---- least squares with bounds ------------------------------------------------------------- */
 
 /* The unknown x has one entry per *column* of the system. A column is stored contiguously, so that a data
  * matrix whose rows are samples is a system whose columns are samples: column j starts at columns + j*stride.

@@ -161,6 +161,7 @@ static RfStatus fill_infeasible(RfContext *context, RfLinearMargin *m, const RfR
   for (rf_index i = 0; i < rows->count; i++) m->farkas[rf_row_at(rows, i)] = farkas[i];
   m->margin_upper = 0;
   RfStatus status = check_farkas(context, m, rows, intercept);
+  if (!status) status = rf_prove_farkas(context, &m->exact, rows, m->farkas, intercept);
   return status ? status : RF_NOT_SEPARABLE;
 }
 
@@ -360,7 +361,7 @@ static void take_over(RfClassMargin *out, RfLinearMargin *m) {
   out->norm = m->separable ? 1 / m->margin : NAN;
   out->stationarity = m->stationarity;
   out->feasibility = m->feasibility;
-  out->farkas_residual = m->farkas_residual;
+  out->farkas_residual = m->farkas_residual, out->exact = m->exact;
   out->iterations = m->iterations;
   for (rf_index j = 0; m->separable && out->w && j < m->d; j++) out->w[j] /= m->margin;
 }

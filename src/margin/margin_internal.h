@@ -37,6 +37,11 @@ RfStatus rf_least_distance(RfContext *context, RfLeastDistance *result, const Rf
  * RF_INFEASIBLE with *farkas (count, sums to 1), RF_UNDECIDED, RF_INTERRUPTED or a failure. */
 RfStatus rf_whitened_farkas(RfContext *context, double **farkas, const RfRows *rows);
 
+/* Do weights near `farkas` (per row of X) balance exactly? RF_OK with *exact (false also where that is not
+ * tried: many or scaled rows), RF_UNDECIDED when they do not, or a failure. */
+RfStatus rf_prove_farkas(RfContext *context, bool *exact, const RfRows *rows, const double *farkas,
+                         bool intercept);
+
 static inline rf_index rf_row_at(const RfRows *rows, rf_index i) { return rows->rows ? rows->rows[i] : i; }
 static inline double rf_row_factor(const RfRows *rows, rf_index i) {
   return rows->factor ? rows->factor[rf_row_at(rows, i)] : 1;

@@ -90,10 +90,11 @@ RfStatus rf_net_parse(RfContext *context, RfNet *net, bool *leak_stated, const c
   }
 }
 
-RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, const char *path,
-                            const char *map) {
+RfStatus rf_net_load(RfContext *context, RfNet *net, bool *leak_stated, const char *path, const char *map) {
   unsigned char *bytes;
   size_t size;
+  bool stated;
+  if (!leak_stated) leak_stated = &stated;
   memset(net, 0, sizeof *net);
   *leak_stated = false;
   if (!path || !*path) return rf_fail(context, RF_ERR_USAGE, "expected a network file");
@@ -101,11 +102,6 @@ RfStatus rf_net_load_stated(RfContext *context, RfNet *net, bool *leak_stated, c
   if (!status) status = rf_net_parse(context, net, leak_stated, path, map, bytes, size);
   rf_free(bytes);
   return status;
-}
-
-RfStatus rf_net_load(RfContext *context, RfNet *net, const char *path, const char *map) {
-  bool leak_stated;
-  return rf_net_load_stated(context, net, &leak_stated, path, map);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * Caratheodory reduction to linearly independent margins (docs/math.md (G.13)). */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static void merge_equal(RfAtoms *atoms) {
       double apart = 0;
       for (rf_index k = 0; k < atoms->r; k++)
         apart = fmax(apart, fabs(atoms->u[a * atoms->r + k] - atoms->u[b * atoms->r + k]));
-      if (atoms->sign[a] != atoms->sign[b] || apart > 1e-13) continue;
+      if (atoms->sign[a] != atoms->sign[b] || apart > rf_same_neuron) continue;
       atoms->c[a] += atoms->c[b];
       remove_atom(atoms, b);
     }
@@ -79,7 +80,7 @@ static bool null_vector(double *null, double *A, rf_index *order, rf_index rows,
         if (fabs(A[i * cols + k]) > fabs(A[pr * cols + pc])) pr = i, pc = k;
     double pivot = A[pr * cols + pc];
     if (rank == 0) first = fabs(pivot);
-    if (fabs(pivot) <= 1e-10 * first) break;
+    if (fabs(pivot) <= rf_null_pivot * first) break;
     for (rf_index k = 0; k < cols && pr != rank; k++) {
       double t = A[pr * cols + k];
       A[pr * cols + k] = A[rank * cols + k], A[rank * cols + k] = t;
@@ -135,7 +136,7 @@ static void remove_zeros(RfAtoms *atoms) {
   double sum = 0;
   for (rf_index k = 0; k < atoms->count; k++) sum += atoms->c[k];
   for (rf_index k = atoms->count; k-- > 0;)
-    if (atoms->c[k] <= 1e-15 * sum) remove_atom(atoms, k);
+    if (atoms->c[k] <= rf_zero_size * sum) remove_atom(atoms, k);
 }
 
 RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p, const double *lambda) {
@@ -156,7 +157,7 @@ RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p,
     rf_index rows = 0;
     rf_atoms_objective(p, atoms, margins);
     for (rf_index i = 0; i < n; i++) {
-      if (lambda[i] > 0 || margins[i] <= 1 + 1e-9) tight[i] = true;
+      if (lambda[i] > 0 || margins[i] <= 1 + rf_tight_margin) tight[i] = true;
       for (rf_index k = 0; k < atoms->count && tight[i]; k++)
         A[rows * atoms->count + k] = contribution(p, atoms, i, k);
       rows += tight[i];
@@ -190,7 +191,7 @@ RfStatus rf_atoms_refit(RfContext *context, RfAtoms *atoms, const RfReduced *p, 
     rows++;
   }
   if (rows == 0 || K == 0) goto done;
-  status = rf_la_least_squares(context, A, rhs, rows, K, 1e-13, NULL);
+  status = rf_la_least_squares(context, A, rhs, rows, K, rf_refit_rank, NULL);
   if (status == RF_ERR_NUMERIC) status = RF_OK;
   for (rf_index k = 0; k < K; k++) atoms->c[k] = fmax(0, atoms->c[k] + rhs[k]);
   if (!(rf_atoms_objective(p, atoms, NULL) < before)) memcpy(atoms->c, old, (size_t)K * sizeof *old);

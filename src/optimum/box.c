@@ -4,6 +4,8 @@
  * that any iterate is a valid upper bound of the distance, which the search uses to stop early. */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 RfStatus rf_box_new(RfContext *context, RfBox *box, rf_index n, rf_index r) {
   memset(box, 0, sizeof *box);
   rf_index k = r + 1;
-  box->n = n, box->r = r;
+  box->n = box->capacity = n, box->r = r;
   box->coef = RF_NEW(double, n), box->low = RF_NEW(double, n), box->high = RF_NEW(double, n);
   box->res = RF_NEW(double, r), box->qr = RF_NEW(double, k *(r + k)), box->step = RF_NEW(double, k);
   box->free_at = RF_NEW(rf_index, k);
@@ -22,7 +24,8 @@ RfStatus rf_box_new(RfContext *context, RfBox *box, rf_index n, rf_index r) {
 
 void rf_box_free(RfBox *box) {
   rf_free(box->coef), rf_free(box->low), rf_free(box->high), rf_free(box->res), rf_free(box->qr);
-  rf_free(box->step), rf_free(box->free_at);
+  rf_free(box->step), rf_free(box->free_at), rf_free(box->zero), rf_free(box->old);
+  rf_la_least_squares_work_free(box->active);
   memset(box, 0, sizeof *box);
 }
 
@@ -64,7 +67,7 @@ rf_index rf_box_face(RfBox *box) {
         T[j * (r + 1) + k] += part;
       }
     double length = sqrt(rf_short_dot(row, row, r));
-    if (length < 1e-9) continue;
+    if (length < rf_dependent_row) continue;
     T[k * (r + 1) + k] = length;
     for (rf_index c = 0; c < r; c++) row[c] /= length;
     box->free_at[k++] = i;
@@ -123,14 +126,36 @@ static double rounding(const RfBox *box) {
     bool fixed = box->low[i] == box->high[i]; /* such rows need not be units */
     sum += fabs(box->coef[i]) * (fixed ? sqrt(rf_short_dot(v, v, box->r)) : 1);
   }
-  return 4e-16 * sum;
+  return rf_box_noise * sum;
+}
+
+/* The finite method: an active set that ends at the minimum, from where the sweeps stopped. They creep where
+ * rows are nearly parallel. Keeps the better of both. */
+static void finish(RfBox *box, double size) {
+  RfContext calm;
+  rf_context_init(&calm);
+  if (!box->active) {
+    if (rf_la_least_squares_work_new(&calm, &box->active, box->r, box->capacity)) return;
+    box->zero = RF_NEW(double, box->r), box->old = RF_NEW(double, box->capacity);
+  }
+  if (!box->zero || !box->old) return;
+  memcpy(box->old, box->coef, (size_t)box->n * sizeof *box->old);
+  RfStatus status = rf_la_box_least_squares_from(&calm, box->coef, NULL, NULL, box->V, box->zero, box->low,
+                                                 box->high, box->r, box->n, box->r, box->active);
+  bool inside = status == RF_OK || status == RF_ERR_NUMERIC;
+  for (rf_index i = 0; i < box->n && inside; i++)
+    inside = box->coef[i] >= box->low[i] && box->coef[i] <= box->high[i];
+  rf_box_residual(box);
+  if (inside && sqrt(rf_short_dot(box->res, box->res, box->r)) < size) return;
+  memcpy(box->coef, box->old, (size_t)box->n * sizeof *box->old);
+  rf_box_residual(box);
 }
 
 double rf_box_solve(RfBox *box) {
   rf_box_residual(box);
   double before = INFINITY, size = 0, noise = rounding(box);
   int stalled = 0;
-  for (int iteration = 0; iteration < 60 && stalled < 2; iteration++) {
+  for (int iteration = 0; iteration < 12 && stalled < 2; iteration++) {
     rf_box_sweep(box);
     for (rf_index tries = 0; tries <= box->r && tries < 12; tries++) {
       rf_index k = rf_box_face(box);
@@ -140,9 +165,10 @@ double rf_box_solve(RfBox *box) {
     }
     rf_box_residual(box);
     size = sqrt(rf_short_dot(box->res, box->res, box->r));
-    if (violation(box) <= 2e-15 * size + noise) break;
-    if (size >= before * (1 - 1e-15)) stalled++;
+    if (violation(box) <= rf_box_gradient * size + noise) return size;
+    if (size >= before * (1 - rf_box_stall)) stalled++;
     before = size;
   }
-  return size;
+  finish(box, size);
+  return sqrt(rf_short_dot(box->res, box->res, box->r));
 }

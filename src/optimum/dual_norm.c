@@ -1,7 +1,9 @@
 /* M(lambda) of given multipliers, enclosed: local climbs for a value that is attained, the exact search for a
  * bound that nothing exceeds (docs/math.md (G.3)). */
-#include "optimum/optimum_internal.h"
+#include "optimum/enclose.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
+#include "optimum/optimum_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +40,7 @@ static RfStatus enclose(RfContext *context, RfDualNorm *norm, const RfReduced *p
   if (status) goto done;
   for (rf_index i = 0; i < p->n; i++) total += lambda[i];
   double value = climb(&oracle, best, u, lambda, sign);
-  double unit = fmax(value, 1e-14 * total); /* the search works around 1 */
+  double unit = fmax(value, rf_zero_value * total); /* the search works around 1 */
   rf_la_scale(lambda, 1 / unit, p->n);
   search.target = search.best = value / unit;
   status = (p->r <= 2 ? rf_search_plane : rf_search_run)(context, &search, p, lambda, sign);
@@ -87,7 +89,9 @@ RfStatus rf_optimum_dual_norm(RfContext *context, RfDualNorm *norm, const double
     double sum = 0;
     for (rf_index i = 0; i < n; i++) sum += lambda[i] * y[i] * rf_phi(rf_la_dot(norm->u, X + i * d, d), leak);
     norm->value = norm->sign * sum;
-    norm->upper = fmax(norm->upper, norm->value);
+    for (rf_index i = 0; i < p.n; i++) weights[i] = lambda[p.row[i]];
+    RfStatus enclosed = rf_enclose_norm(context, &norm->upper, &p, weights, X, norm->upper);
+    if (enclosed) status = enclosed;
   }
   rf_free(weights);
   rf_reduced_free(&p);

@@ -4,13 +4,14 @@
  * valid on its own: an upper bound is a feasible network, a lower bound is sum(lambda)/M. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- state and bounds --------------------------------------------------------------------------------- */
+/* ---- state and bounds ------------------------------------------------------------------------- */
 
 void rf_solve_free(RfSolve *s) {
   rf_master_free(s->master);
@@ -111,8 +112,7 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
   return status;
 }
 
-/* ---- pattern generation
- * ------------------------------------------------------------------------------------- */
+/* ---- pattern generation ----------------------------------------------------------------------- */
 
 static RfStatus climb_from(RfSolve *s, const double *lambda, const double *start, int sign, double above) {
   double size = rf_la_norm(start, s->p->r);
@@ -196,22 +196,21 @@ static RfStatus first_patterns(RfSolve *s) {
   return status;
 }
 
-/* ---- the loop
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the loop --------------------------------------------------------------------------------- */
 
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. */
 static RfStatus prove(RfSolve *s, const double *lambda, double *norm) {
   static const double targets[] = {3, 1.5, 1.1, 1.02};
-  RfStatus status = prove_norm(s, lambda, 1 + 1e-12, 20, 100000, norm);
+  RfStatus status = prove_norm(s, lambda, 1 + rf_norm_slack, 20, 100000, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
-  if (status || *norm <= 1 + 1e-11 || s->steep.count > 0) return status;
+  if (status || *norm <= 1 + rf_norm_enough || s->steep.count > 0) return status;
   for (size_t k = 0; k < sizeof targets / sizeof *targets && !status; k++) {
     status = prove_norm(s, lambda, targets[k], 20, 0, norm);
     if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
     if (s->steep.count > 0) return status;
   }
-  if (!status) status = prove_norm(s, lambda, 1 + 1e-12, 20, 0, norm);
+  if (!status) status = prove_norm(s, lambda, 1 + rf_norm_slack, 20, 0, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   return status;
 }
@@ -226,7 +225,7 @@ static RfStatus finish(RfSolve *s, bool final, rf_index *added, bool *done) {
   memcpy(s->trial, rf_master_lambda(s->master), (size_t)p->n * sizeof(double));
   RfStatus status = rf_optimum_polish(s->context, &atoms, s->trial, &polished, p, s->master);
   if (!status && polished) {
-    status = climb_all(s, s->trial, 1 + 1e-9);
+    status = climb_all(s, s->trial, 1 + rf_missing_pattern);
     if (!status) status = add_steepest(s, 50, added);
     if (*added == 0) rf_solve_offer_network(s, &atoms);
   }
@@ -234,7 +233,7 @@ static RfStatus finish(RfSolve *s, bool final, rf_index *added, bool *done) {
     *done = (polished && *added == 0) || final;
   else if (!status && *added == 0 && (polished || final)) {
     status = prove(s, s->trial, &norm);
-    if (!status && norm > 1 + 1e-11) status = add_steepest(s, 50, added);
+    if (!status && norm > 1 + rf_norm_enough) status = add_steepest(s, 50, added);
   }
   rf_atoms_free(&atoms);
   return status;
@@ -247,26 +246,24 @@ static double excess(const RfSolve *s) {
   return over;
 }
 
-/* Multipliers that grow without bound while no network is known: when their direction has dual norm below
- * 1e-7, no network fits for all practical purposes (needed with one sign only; reduce.c finds the other
- * cases). RF_INFEASIBLE with the direction in s->lambda. */
+/* Multipliers that grow without bound while no network is known (one sign only; reduce.c finds the other
+ * cases). RF_INFEASIBLE, a suspicion which the caller proves or drops, with the direction in s->lambda. */
 static RfStatus check_unbounded(RfSolve *s) {
   const RfReduced *p = s->p;
   const double *lambda = rf_master_lambda(s->master);
   double total = 0, norm = INFINITY;
   for (rf_index i = 0; i < p->n; i++) total += lambda[i];
-  if (isfinite(s->upper) || s->settings->signs == 0 || total < 1e4) return RF_OK;
+  if (s->fits || isfinite(s->upper) || s->settings->signs == 0 || total < rf_unbounded_sum) return RF_OK;
   RfStatus status = RF_OK;
-  for (int turn = 0; turn < 10 && !status && total < 1e12; turn++) {
-    status = rf_master_run(s->context, s->master, 1e-300, 10, &s->result->newton_steps);
+  for (int turn = 0; turn < 10 && !status && total < rf_unbounded_most; turn++) {
+    status = rf_master_run(s->context, s->master, DBL_MIN, 10, &s->result->newton_steps);
     total = 0;
     for (rf_index i = 0; i < p->n; i++) total += lambda[i];
   }
-  for (rf_index i = 0; i < p->n; i++) s->trial[i] = lambda[i] / total * 1e6;
+  for (rf_index i = 0; i < p->n; i++) s->trial[i] = lambda[i] / total * rf_unbounded_value;
   if (!status) status = prove_norm(s, s->trial, 1, 1, 100000, &norm);
-  if (status || norm > 1) return status;
-  for (rf_index i = 0; i < p->n; i++) s->lambda[i] = lambda[i] / total;
-  return RF_INFEASIBLE;
+  if (status >= 0) rf_solve_offer_multipliers(s, s->trial, norm);
+  return status || norm > 1 ? status : RF_INFEASIBLE;
 }
 
 /* Both bounds from the present iterate of the master, with a short search. */
@@ -290,6 +287,9 @@ static RfStatus last_bounds(RfSolve *s) {
 }
 
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
+  rf_oracle_free(&s->oracle);
+  rf_master_free(s->master);
+  s->master = NULL, s->steep.count = 0;
   RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
   if (!status) status = rf_master_new(s->context, &s->master, s->p);
   if (!status) status = rf_solve_linear_network(s);
@@ -300,17 +300,18 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
     rf_index added = 0;
     status = rf_master_run(s->context, s->master, goal, 60, &result->newton_steps);
     if (!status) status = check_unbounded(s);
-    if (!status) status = climb_all(s, rf_master_lambda(s->master), 1 + 1e-9);
+    if (!status) status = climb_all(s, rf_master_lambda(s->master), 1 + rf_missing_pattern);
     if (!status) status = add_steepest(s, 20 + s->p->n / 4, &added);
-    if (!status && added == 0 && goal < 1e-5) {
+    if (!status && added == 0 && goal < rf_goal_polish) {
       status = master_network(s);
       bool done = false;
-      if (!status) status = finish(s, goal < 1e-9, &added, &done);
+      if (!status) status = finish(s, goal < rf_goal_final, &added, &done);
       if (done || rf_solve_close(s, aim)) break;
-      if (!status && added == 0 && goal < 1e-11) break;
+      if (!status && added == 0 && goal < rf_goal_last) break;
     }
     bool slow = rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
-    if (!status && added == 0 && goal >= 1e-5 && goal < 0.05 && slow) status = quick_bounds(s, 1000);
+    if (!status && added == 0 && goal >= rf_goal_polish && goal < 0.05 && slow)
+      status = quick_bounds(s, 1000);
     if (added > 0)
       rf_master_restore(s->master, fmin(100, fmax(goal, 10 * excess(s))));
     else

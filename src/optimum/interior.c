@@ -10,6 +10,7 @@
  * the steps are Newton's. */
 #include "optimum/master_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static bool factor_and_solve(RfContext *context, RfMaster *master) {
   rf_index n = master->p->n;
   double *H = master->H, *copy = H + n * n;
   for (rf_index i = 0; i < n; i++) master->scale[i] = 1 / sqrt(H[i * n + i]);
-  for (double ridge = 0; ridge < 1e-6; ridge = ridge == 0 ? 1e-15 : 100 * ridge) {
+  for (double ridge = 0; ridge < rf_ridge_last; ridge = ridge == 0 ? rf_ridge_first : 100 * ridge) {
     for (rf_index i = 0; i < n; i++) {
       for (rf_index k = 0; k < n; k++) copy[i * n + k] = H[i * n + k] * master->scale[i] * master->scale[k];
       copy[i * n + i] += ridge;
@@ -111,7 +112,7 @@ static double try_step(RfMaster *master, double t) {
 /* Multipliers within a factor of the central value mu/s, so that a bad one cannot spoil the next direction.
  */
 static double keep_central(double z, double s, double mu) {
-  return fmin(fmax(z, mu / s * 1e-4), mu / s * 1e4);
+  return fmin(fmax(z, mu / s / rf_central_factor), mu / s * rf_central_factor);
 }
 
 static void move_multipliers(RfMaster *master) {
@@ -143,8 +144,9 @@ static bool advance(RfContext *context, RfMaster *master, double *decrement) {
   for (rf_index i = 0; i < p->n; i++)
     if (master->dl[i] < 0) t = fmin(t, -0.98 * master->start[i] / master->dl[i]);
   double change;
-  while ((change = try_step(master, t)) > 0.01 * t * slope + 1e-10 && t > 1e-9) t *= 0.6;
-  if (!(t > 1e-9)) {
+  while ((change = try_step(master, t)) > 0.01 * t * slope + rf_armijo_noise && t > rf_shortest_step)
+    t *= 0.6;
+  if (!(t > rf_shortest_step)) {
     try_step(master, 0);
     return false;
   }

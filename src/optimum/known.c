@@ -4,6 +4,7 @@
  * of enough random neurons are independent for leak < 1, so least squares fits every label. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 #include "margin/margin.h"
 
@@ -76,7 +77,7 @@ RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n
   return status;
 }
 
-/* ---- interpolation ------------------------------------------------------------------------------------ */
+/* ---- interpolation ---------------------------------------------------------------------------- */
 
 /* Directions: samples, their opposites, then random ones. */
 static void feature(double *u, RfRandom *random, const RfReduced *p, rf_index k) {
@@ -99,7 +100,7 @@ static RfStatus interpolate(RfSolve *s, RfAtoms *atoms, double *A, double *sizes
     for (rf_index k = 0; k < m; k++)
       A[i * m + k] = p->y[i] * rf_phi(rf_short_dot(p->X + i * p->r, U + k * p->r, p->r), p->leak);
   }
-  RfStatus status = rf_la_least_squares(s->context, A, sizes, p->n, m, 1e-14, NULL);
+  RfStatus status = rf_la_least_squares(s->context, A, sizes, p->n, m, rf_fit_rank, NULL);
   if (status) return status == RF_ERR_NUMERIC ? RF_OK : status;
   for (rf_index k = 0; k < m && !status; k++)
     if (sizes[k] != 0)

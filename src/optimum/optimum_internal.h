@@ -3,9 +3,10 @@
 #ifndef RF_OPTIMUM_INTERNAL_H
 #define RF_OPTIMUM_INTERNAL_H
 
+#include "la/la.h"
 #include "reluflow/optimum.h"
 
-/* ---- the reduced problem ------------------------------------------------------------------------------ */
+/* ---- the reduced problem ---------------------------------------------------------------------- */
 
 typedef struct RfReduced {
   rf_index n, r; /* samples kept, rank */
@@ -35,13 +36,15 @@ RfStatus rf_reduced_plain(RfContext *context, RfReduced *reduced, const double *
 RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p, const rf_index *rows,
                          rf_index count);
 
+/* +1: one ray, -1: opposite rays, 0: neither, decided exactly. */
+int rf_rows_on_line(const double *x, const double *y, rf_index d);
+
 /* A direction of the reduced problem in the caller's coordinates, times factor. */
 void rf_reduced_direction(double *out, const RfReduced *reduced, const double *u, double factor);
 
 static inline double rf_phi(double z, double leak) { return z > 0 ? z : leak * z; }
 
-/* ---- nearest point of a box image (box.c) ----------------------------------------------------------------
- */
+/* ---- nearest point of a box image (box.c) ----------------------------------------------------- */
 
 /* minimise |res|, res = sum_i coef_i V_i, over low <= coef <= high (infinite bounds allowed), rows V_i unit.
  */
@@ -53,6 +56,9 @@ typedef struct RfBox {
   double *qr;  /* work of the subspace step */
   double *step;
   rf_index *free_at;
+  rf_index capacity;          /* rows that coef, low and high have room for */
+  RfLeastSquaresWork *active; /* of the finite method, made when first needed, with the next two */
+  double *zero, *old;
 } RfBox;
 
 RfStatus rf_box_new(RfContext *context, RfBox *box, rf_index n, rf_index r);
@@ -64,8 +70,7 @@ double rf_box_solve(RfBox *box);
 /* Orthonormal basis of the span of the free rows in box->qr (rows of r); returns how many. */
 rf_index rf_box_face(RfBox *box);
 
-/* ---- the oracle (oracle.c, search.c)
- * ----------------------------------------------------------------------- */
+/* ---- the oracle (oracle.c, search.c) ---------------------------------------------------------- */
 
 typedef struct RfDirections { /* a growing list of unit directions with values and signs */
   rf_index count, capacity, r;
@@ -110,8 +115,7 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
 RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
                          int sign);
 
-/* ---- the master (master.c)
- * --------------------------------------------------------------------------------- */
+/* ---- the master (master.c) -------------------------------------------------------------------- */
 
 typedef struct RfPattern {
   int sign;
@@ -141,8 +145,7 @@ double rf_master_gap(const RfMaster *master);
 /* Forget patterns that are far from active. */
 void rf_master_drop(RfMaster *master, double share);
 
-/* ---- networks and polish
- * ----------------------------------------------------------------------------------- */
+/* ---- networks and polish ---------------------------------------------------------------------- */
 
 typedef struct RfAtoms { /* unit directions with sizes: a network of the reduced problem */
   rf_index count, capacity, r;

@@ -2,6 +2,7 @@
  * maximising the concave rest exactly, which is a distance to a zonotope (docs/math.md (G.6)). */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,7 +92,7 @@ double rf_oracle_climb(RfOracle *oracle, const double *lambda, double *u, int si
     if (size <= 0) break;
     for (rf_index k = 0; k < p->r; k++) oracle->work[k] = oracle->box.res[k] / size;
     double now = rf_oracle_value(p, lambda, oracle->work, sign);
-    if (!(now > value * (1 + 1e-14) + 1e-300)) break;
+    if (!(now > value * (1 + rf_climb_growth) + DBL_MIN)) break;
     memcpy(u, oracle->work, (size_t)p->r * sizeof *u);
     value = now;
   }

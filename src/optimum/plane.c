@@ -2,6 +2,7 @@
  * its maximum over an arc is at the gradient's direction when the arc contains it, and at an end otherwise.
  */
 #include "optimum/optimum_internal.h"
+#include "optimum/optimum_tolerances.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *
     double middle = (angle[k] + angle[k + 1]) / 2, g[2];
     double inside[2] = {cos(middle), sin(middle)}, end[2] = {cos(angle[k]), sin(angle[k])};
     status = note(context, search, p, lambda, end, sign);
-    if (status || angle[k + 1] - angle[k] < 1e-15) continue;
+    if (status || angle[k + 1] - angle[k] < DBL_EPSILON) continue;
     gradient(g, p, lambda, inside, sign);
     double size = hypot(g[0], g[1]), t = atan2(g[1], g[0]);
     while (t < angle[k]) t += 2 * pi;
@@ -67,8 +68,9 @@ RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *
       status = note(context, search, p, lambda, u, sign);
     }
   }
-  /* ends are computed to rounding: F changes by at most |gradient| <= total times the error of an angle */
-  search->upper = fmax(search->target, search->best + 1e-15 * total * 4);
+  /* F is Lipschitz in the angle with constant `total`, on an arc the pattern at its middle is right but for
+   * samples within the error of an angle of it, and a value is a sum of at most `count` terms */
+  search->upper = fmax(search->target, search->best + (rf_plane_ulps + (double)count) * DBL_EPSILON * total);
   search->nodes += count;
   rf_free(angle);
   return status;

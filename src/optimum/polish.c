@@ -9,6 +9,7 @@
  * are computed in long double. */
 #include "optimum/optimum_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static bool merge(Polish *q, const RfPattern *pattern) {
     const RfPattern *other = q->from[k];
     double apart = 0, b = rf_la_norm(other->r, q->r);
     for (rf_index i = 0; i < q->r; i++) apart = fmax(apart, fabs(pattern->r[i] / a - other->r[i] / b));
-    if (other->sign != pattern->sign || apart > 1e-5) continue;
+    if (other->sign != pattern->sign || apart > rf_same_pattern) continue;
     q->c[k] += pattern->c;
     if (pattern->c > other->c) q->from[k] = pattern;
     return true;
@@ -122,7 +123,7 @@ static void add_kink(Polish *q, rf_index k, const double *x) {
   for (rf_index l = 0; l < r; l++) row[l] = x[l];
   wide_project(row, q->Q + k * r * r, count, r);
   long double size = sqrtl(wide_dot(row, row, r));
-  if (size < 1e-9L) return;
+  if (size < rf_dependent_row) return;
   for (rf_index l = 0; l < r; l++) row[l] /= size;
   q->kinks[k]++;
 }
@@ -218,9 +219,9 @@ static RfStatus newton(RfContext *context, Polish *q) {
       for (rf_index k = 0; k < q->K; k++) q->best[q->n + k] = q->c[k];
     } else if (step > 6 || worst > 1e3)
       break;
-    if (worst < 2e-16) break;
+    if (worst < rf_newton_done) break;
     jacobian(q);
-    status = rf_la_least_squares(context, q->J, q->rhs, q->s + q->K, q->s + q->K, 1e-12, NULL);
+    status = rf_la_least_squares(context, q->J, q->rhs, q->s + q->K, q->s + q->K, rf_newton_rank, NULL);
     for (rf_index a = 0; a < q->s && !status; a++) q->lambda[q->support[a]] += q->rhs[a];
     for (rf_index k = 0; k < q->K && !status; k++) q->c[k] += q->rhs[q->s + k];
   }
@@ -237,7 +238,7 @@ static bool correct(Polish *q) {
   for (rf_index k = 0; k < q->K; k++) total += fabs(q->c[k]);
   for (rf_index i = 0; i < q->n; i++) largest = fmax(largest, fabs((double)q->lambda[i]));
   for (rf_index k = 0; k < q->K; k++) {
-    if (q->c[k] < -1e-12 * total) {
+    if (q->c[k] < -rf_negative * total) {
       changed = true;
       continue;
     }
@@ -245,7 +246,7 @@ static bool correct(Polish *q) {
   }
   q->K = kept;
   for (rf_index i = 0; i < q->n; i++) {
-    if (q->in[i] && q->lambda[i] < -1e-12 * largest) q->in[i] = false, changed = true;
+    if (q->in[i] && q->lambda[i] < -rf_negative * largest) q->in[i] = false, changed = true;
     if (q->lambda[i] < 0) q->lambda[i] = 0;
   }
   return changed;
@@ -269,7 +270,7 @@ static double accuracy(const Polish *q) {
   double sizes = 0, weights = 0;
   for (rf_index k = 0; k < q->K; k++) sizes += q->c[k];
   for (rf_index i = 0; i < q->n; i++) weights += (double)q->lambda[i];
-  return 1e-9 + 1e-16 * sizes * weights;
+  return rf_newton_believed + rf_newton_noise * sizes * weights;
 }
 
 /* Several solutions of the equations can exist: the one meant is near the master's multipliers and its
@@ -309,7 +310,7 @@ RfStatus rf_optimum_polish(RfContext *context, RfAtoms *atoms, double *lambda, b
   if (!status) status = rf_atoms_refit(context, &fresh, p, rounded);
   if (status) goto done;
   double now = rf_atoms_objective(p, &fresh, NULL), before = rf_atoms_objective(p, atoms, NULL);
-  if (now <= before * (1 + 1e-9)) {
+  if (now <= before * (1 + rf_polish_worse)) {
     RfAtoms old = *atoms;
     *atoms = fresh, fresh = old;
     memcpy(lambda, rounded, (size_t)p->n * sizeof *lambda);

@@ -4,6 +4,7 @@
  * pairs with opposite labels whose signed samples no linear map separates, because the odd part of every such
  * network is linear (G.4). */
 #include "optimum/optimum_internal.h"
+#include "optimum/wide.h"
 #include "la/la.h"
 #include "margin/margin.h"
 
@@ -17,8 +18,7 @@ void rf_reduced_free(RfReduced *reduced) {
   memset(reduced, 0, sizeof *reduced);
 }
 
-/* ---- rows on one line -----------------------------------------------------------------------------------
- */
+/* ---- rows on one line ------------------------------------------------------------------------- */
 
 typedef struct Keyed {
   double key; /* |x . probe|: equal for rows on one line */
@@ -31,17 +31,26 @@ static int by_key(const void *a, const void *b) {
   return x < y ? -1 : x > y ? 1 : (i > j) - (i < j);
 }
 
-/* Unit rows closer than this to one line are on it. */
-static const double same_line = 1e-14;
+/* Position of the largest entry. */
+static rf_index largest_entry(const double *x, rf_index d) {
+  rf_index at = 0;
+  for (rf_index k = 1; k < d; k++)
+    if (fabs(x[k]) > fabs(x[at])) at = k;
+  return at;
+}
 
-/* +1: one ray, -1: opposite rays, 0: neither. */
-static int compare_lines(const double *x, const double *y, rf_index d) {
-  double minus = 0, plus = 0;
-  for (rf_index k = 0; k < d; k++) {
-    minus = fmax(minus, fabs(x[k] - y[k]));
-    plus = fmax(plus, fabs(x[k] + y[k]));
-  }
-  return minus <= same_line ? 1 : plus <= same_line ? -1 : 0;
+/* +1: one ray, -1: opposite rays, 0: neither, decided exactly: products of doubles are exact in 113 bits. */
+int rf_rows_on_line(const double *x, const double *y, rf_index d) {
+  rf_index at = largest_entry(x, d);
+  for (rf_index k = 0; k < d; k++)
+    if ((RfWide)x[at] * (RfWide)y[k] != (RfWide)x[k] * (RfWide)y[at]) return 0;
+  return (x[at] > 0) == (y[at] > 0) ? 1 : -1;
+}
+
+/* |x|/(|x|+|y|) for rows on one line. */
+static double share_on_line(const double *x, const double *y, rf_index d) {
+  rf_index at = largest_entry(x, d);
+  return fabs(x[at]) / (fabs(x[at]) + fabs(y[at]));
 }
 
 static RfStatus sort_lines(RfContext *context, Keyed *keyed, const double *X, rf_index n, rf_index d) {
@@ -59,49 +68,49 @@ static RfStatus sort_lines(RfContext *context, Keyed *keyed, const double *X, rf
 /* Marks dominated rows (drop), pairs antipodal rows of opposite labels (mate), and finds opposite labels on
  * one ray. Dominated: same ray, same label, and a longer row, whose margin is larger by homogeneity. */
 static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, double *farkas, const double *X,
-                           const double *norm, const double *y, rf_index n, rf_index d) {
+                           const double *units, const double *y, rf_index n, rf_index d) {
   Keyed *keyed = RF_NEW(Keyed, n);
   if (!keyed) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)n);
-  RfStatus status = sort_lines(context, keyed, X, n, d);
+  RfStatus status = sort_lines(context, keyed, units, n, d);
   for (rf_index a = 0; !status && a < n; a++)
-    for (rf_index b = a + 1; !status && b < n && keyed[b].key <= keyed[a].key + 1e-13 * (double)(d + 1);
+    for (rf_index b = a + 1; !status && b < n && keyed[b].key <= keyed[a].key + rf_line_key * (double)(d + 1);
          b++) {
       rf_index i = keyed[a].at, j = keyed[b].at;
-      int side = drop[i] || drop[j] ? 0 : compare_lines(X + i * d, X + j * d, d);
-      if (side > 0 && y[i] * y[j] > 0) drop[norm[i] > norm[j] ? i : j] = true;
-      if (side > 0 && y[i] * y[j] < 0) {
-        farkas[i] = norm[j] / (norm[i] + norm[j]);
-        farkas[j] = norm[i] / (norm[i] + norm[j]);
-        status = RF_INFEASIBLE;
-      }
+      int side = drop[i] || drop[j] ? 0 : rf_rows_on_line(X + i * d, X + j * d, d);
+      double part = side ? share_on_line(X + i * d, X + j * d, d) : 0;
+      if (side > 0 && y[i] * y[j] > 0) drop[part > 0.5 ? i : j] = true;
+      if (side > 0 && y[i] * y[j] < 0) farkas[i] = 1 - part, farkas[j] = part, status = RF_INFEASIBLE;
       if (side < 0 && y[i] * y[j] < 0) mate[i] = j, mate[j] = i;
     }
   rf_free(keyed);
   return status;
 }
 
-/* ---- antipodal pairs, and everything for leak 1
- * ------------------------------------------------------------- */
+/* ---- antipodal pairs, and everything for leak 1 ----------------------------------------------- */
 
-/* Is there mu >= 0, sum 1, with sum mu_k z_k = 0? Then RF_INFEASIBLE. rows z (count x d, unit). */
+/* Is there mu >= 0, sum 1, with sum mu_k z_k = 0 exactly? Then RF_INFEASIBLE. rows z (count x d). */
 static RfStatus gordan(RfContext *context, double *mu, const double *Z, rf_index count, rf_index d) {
   RfLinearMargin margin = {0};
   double *ones = RF_NEW(double, count);
   if (!ones) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)count);
   for (rf_index k = 0; k < count; k++) ones[k] = 1;
   RfStatus status = rf_margin_linear(context, &margin, Z, ones, count, d);
+  RfBalance balance = {0};
   if (status == RF_NOT_SEPARABLE) {
-    memcpy(mu, margin.farkas, (size_t)count * sizeof *mu);
-    status = RF_INFEASIBLE;
+    status = rf_margin_balance(context, &balance, Z, NULL, count, d, margin.farkas);
+    if (status == RF_OK) {
+      memcpy(mu, balance.value, (size_t)count * sizeof *mu);
+      status = RF_INFEASIBLE;
+    }
   }
+  rf_balance_free(&balance);
   rf_linear_margin_free(&margin);
   rf_free(ones);
   return status == RF_UNDECIDED ? RF_OK : status;
 }
 
 static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *drop, const rf_index *mate,
-                               const double *X, const double *norm, const double *y, rf_index n, rf_index d,
-                               double leak) {
+                               const double *X, const double *y, rf_index n, rf_index d, double leak) {
   double *Z = RF_NEW(double, n *d), *mu = RF_NEW(double, n);
   rf_index *who = RF_NEW(rf_index, n), count = 0;
   RfStatus status = RF_OK;
@@ -114,12 +123,12 @@ static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *d
     who[count++] = i;
   }
   if (!status && count > 0) status = gordan(context, mu, Z, count, d);
-  if (status == RF_INFEASIBLE) { /* weights on unit rows -> weights on the caller's rows, sum 1 */
+  if (status == RF_INFEASIBLE) { /* the other row of a pair gets what its length asks for; sum 1 */
     double sum = 0;
     for (rf_index k = 0; k < count; k++) {
-      rf_index i = who[k], j = mate[i];
-      farkas[i] = mu[k] / norm[i], sum += farkas[i];
-      if (leak < 1) farkas[j] = mu[k] / norm[j], sum += farkas[j];
+      rf_index i = who[k], j = mate[i], at = largest_entry(X + i * d, d);
+      farkas[i] = mu[k], sum += farkas[i];
+      if (leak < 1) farkas[j] = mu[k] * fabs(X[i * d + at] / X[j * d + at]), sum += farkas[j];
     }
     for (rf_index i = 0; i < n; i++) farkas[i] /= sum;
   }
@@ -127,8 +136,7 @@ static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *d
   return status;
 }
 
-/* ---- coordinates of the span
- * -------------------------------------------------------------------------------- */
+/* ---- coordinates of the span ------------------------------------------------------------------ */
 
 /* Orthonormal basis of the row space in *basis when it is smaller than R^d (else NULL and *rank = d). */
 static RfStatus span_basis(RfContext *context, double **basis, rf_index *rank, const double *X, rf_index n,
@@ -139,7 +147,8 @@ static RfStatus span_basis(RfContext *context, double **basis, rf_index *rank, c
   if (!values || !right) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a basis");
   if (!status) status = rf_la_singular(context, values, right, X, n, d);
   *rank = 0;
-  while (!status && *rank < least && values[*rank] > context->tol.rank * values[0]) ++*rank;
+  double noise = rf_rank_roundoff * (double)(n > d ? n : d);
+  while (!status && *rank < least && values[*rank] > noise * values[0]) ++*rank;
   *basis = NULL;
   if (!status && *rank < d) *basis = right, right = NULL;
   rf_free(values), rf_free(right);
@@ -247,8 +256,8 @@ RfStatus rf_reduced_new(RfContext *context, RfReduced *reduced, double *farkas, 
   for (rf_index i = 0; i < n; i++) mate[i] = -1, farkas[i] = 0;
   status = check_rows(context, units, norm, farkas, X, n, d);
   if (!status) status = check_signs(farkas, y, n, leak, signs);
-  if (!status) status = scan_lines(context, drop, mate, farkas, units, norm, y, n, d);
-  if (!status) status = check_odd_part(context, farkas, drop, mate, units, norm, y, n, d, leak);
+  if (!status) status = scan_lines(context, drop, mate, farkas, X, units, y, n, d);
+  if (!status) status = check_odd_part(context, farkas, drop, mate, X, y, n, d, leak);
   if (!status) status = keep_rows(context, reduced, drop, units, norm, y, n, d);
 done:
   rf_free(units), rf_free(norm), rf_free(drop), rf_free(mate);

@@ -1,4 +1,5 @@
 /* The global max margin: entry, working sets of samples, results in the caller's coordinates. */
+#include "optimum/optimum_tolerances.h"
 #include "optimum/solve_internal.h"
 #include "la/la.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *rf_optimum_status_text(RfOptimumStatus status) {
+const char *rf_optimum_status_name(RfOptimumStatus status) {
   static const char *const text[] = {"optimal", "gap", "interrupted", "infeasible"};
   return (unsigned)status < 4 ? text[status] : "unknown";
 }
@@ -20,61 +21,7 @@ void rf_optimum_free(RfOptimum *optimum) {
   memset(optimum, 0, sizeof *optimum);
 }
 
-/* ---- results in the caller's coordinates --------------------------------------------------------------- */
-
-static void fill_patterns(const RfContext *context, RfOptimum *o, const double *X) {
-  for (rf_index k = 0; k < o->neurons; k++)
-    for (rf_index i = 0; i < o->n; i++) {
-      const double *x = X + i * o->d, *u = o->U + k * o->d;
-      double z = rf_la_dot(x, u, o->d), edge = context->tol.kink * rf_la_norm(x, o->d) * rf_la_norm(u, o->d);
-      o->patterns[k * o->n + i] = z > edge ? '+' : z < -edge ? '-' : '0';
-    }
-}
-
-/* Objective from the network as it is returned: sizes divided by the smallest margin on the caller's rows. */
-static void recompute_objective(RfOptimum *o, const double *X, const double *y) {
-  double least = INFINITY, sum = 0;
-  for (rf_index i = 0; i < o->n; i++) {
-    double f = 0;
-    for (rf_index k = 0; k < o->neurons; k++)
-      f += o->sign[k] * rf_phi(rf_la_dot(o->U + k * o->d, X + i * o->d, o->d), o->leak);
-    least = fmin(least, y[i] * f);
-  }
-  if (o->neurons > 0 && least > 0) rf_la_scale(o->U, 1 / least, o->neurons * o->d);
-  for (rf_index k = 0; k < o->neurons; k++) sum += rf_la_norm(o->U + k * o->d, o->d);
-  o->objective = o->neurons > 0 && least > 0 ? sum : INFINITY;
-}
-
-static RfStatus deliver(RfSolve *s, const double *X, const double *y) {
-  RfOptimum *o = s->result;
-  const RfReduced *p = s->p;
-  RfStatus status = rf_atoms_reduce(s->context, &s->best, p, s->lambda);
-  o->neurons = s->best.count;
-  o->U = RF_NEW(double, o->neurons * o->d), o->sign = RF_NEW(double, o->neurons);
-  o->patterns = RF_NEW(char, o->neurons * o->n);
-  if (status || !o->U || !o->sign || !o->patterns)
-    return status
-               ? status
-               : rf_fail(s->context, RF_ERR_MEMORY, "out of memory for %lld neurons", (long long)o->neurons);
-  for (rf_index k = 0; k < o->neurons; k++) {
-    rf_reduced_direction(o->U + k * o->d, p, s->best.u + k * p->r, s->best.c[k] * p->scale);
-    o->sign[k] = s->best.sign[k];
-  }
-  recompute_objective(o, X, y);
-  fill_patterns(s->context, o, X);
-  o->lower = 0;
-  for (rf_index i = 0; i < p->n; i++) {
-    o->lambda[p->row[i]] = s->lambda[i] / p->norm[i];
-    o->lower += o->lambda[p->row[i]];
-  }
-  o->width_needed = o->neurons;
-  o->width_enough = s->settings->width == 0 || s->settings->width >= o->width_needed;
-  o->gap = isfinite(o->objective) ? fmax(0, (o->objective - o->lower) / o->objective) : 1;
-  return RF_OK;
-}
-
-/* ---- entry
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- entry ------------------------------------------------------------------------------------ */
 
 static RfStatus check(RfContext *context, const double *X, const double *y, rf_index n, rf_index d,
                       const RfOptimumSettings *settings) {
@@ -100,7 +47,7 @@ static void infeasible(RfOptimum *o, double *farkas) {
   o->width_enough = false;
 }
 
-/* ---- working sets ------------------------------------------------------------------------------------ */
+/* ---- working sets ----------------------------------------------------------------------------- */
 
 /* Above this many samples, solve on a part and add the samples whose margins are too small. */
 enum { largest_whole = 250, first_part = 120 };
@@ -123,7 +70,8 @@ static rf_index add_rows(rf_index *rows, rf_index *count, bool *used, const doub
   while (added < most) {
     rf_index worst = -1;
     for (rf_index i = 0; i < p->n; i++)
-      if (!used[i] && margins[i] < 1 - 1e-12 && (worst < 0 || margins[i] < margins[worst])) worst = i;
+      if (!used[i] && margins[i] < 1 - rf_margin_short && (worst < 0 || margins[i] < margins[worst]))
+        worst = i;
     if (worst < 0) break;
     used[worst] = true;
     rows[(*count)++] = worst;
@@ -152,7 +100,6 @@ static RfStatus solve_part(RfSolve *s, RfAtoms *hints, double *margins, const rf
   if (status >= 0) {
     memset(s->trial, 0, (size_t)s->p->n * sizeof(double));
     for (rf_index k = 0; k < count; k++) s->trial[rows[k]] = t.lambda[k];
-    if (status == RF_INFEASIBLE) memcpy(s->lambda, s->trial, (size_t)s->p->n * sizeof(double));
     if (t.lower > 0) rf_solve_offer_multipliers(s, s->trial, 1);
     double sum = 0;
     for (rf_index k = 0; k < t.best.count; k++) sum += t.best.c[k];
@@ -196,29 +143,22 @@ static RfStatus solve_by_parts(RfSolve *s, double aim) {
   return status;
 }
 
-/* Weights on unit rows as weights on the caller's rows, sum 1. */
-static void weights_to_caller(double *out, const RfSolve *s) {
-  double sum = 0;
-  for (rf_index i = 0; i < s->p->n; i++) sum += out[s->p->row[i]] = s->lambda[i] / s->p->norm[i];
-  for (rf_index i = 0; i < s->p->n; i++) out[s->p->row[i]] /= sum;
-}
-
 static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const double *y) {
   RfOptimum *o = s->result;
   bool linear = s->p->leak == 1, whole = s->p->n <= largest_whole;
-  double aim = fmin(1e-9, s->context->tol.gap);
+  double aim = fmin(rf_aim, s->context->tol.gap);
   s->prove = true;
   RfStatus status = rf_solve_new(s);
   if (!status) status = rf_solve_known(s, X, y, o->n);
-  if (!status)
+  for (int turn = 0; turn < 2 && !status; turn++) {
     status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);
-  if (status < 0) return status;
-  if (status == RF_INFEASIBLE) {
-    weights_to_caller(farkas, s);
-    return status;
+    if (status != RF_INFEASIBLE) break;
+    status = rf_solve_one_sign(s, farkas, X, y);
+    s->fits = true; /* not proved: solve as usual, the multipliers found remain a bound */
   }
+  if (status < 0 || status == RF_INFEASIBLE) return status;
   RfStatus delivered = rf_solve_fit(s);
-  if (!delivered) delivered = deliver(s, X, y);
+  if (!delivered) delivered = rf_solve_deliver(s, X, y);
   if (delivered) return delivered;
   o->method = linear ? "linear" : s->p->r <= 2 ? "plane" : "patterns";
   o->status = o->gap <= s->context->tol.gap ? RF_OPTIMUM_PROVED

@@ -12,6 +12,7 @@ typedef struct RfSolve {
   RfOptimum *result; /* counters */
   const RfReduced *p;
   const RfAtoms *hints; /* directions whose patterns are tried first; may be NULL */
+  bool fits;            /* infeasibility was suspected and not proved: do not ask again */
   bool prove;           /* false: stop at a polished point, without the exact search */
   bool quiet;           /* bounds are of a part of the samples: do not report them */
   RfMaster *master;
@@ -41,6 +42,12 @@ RfStatus rf_solve_linear_network(RfSolve *s);
 
 /* Offers the caller's networks and those of the two classes (known.c); X, y are the caller's n samples. */
 RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n);
+/* One sign only: a sample of the own class that is exactly a combination of opposite ones with weights >= 0
+ * (one_sign.c). RF_INFEASIBLE with farkas (n, sums to 1), RF_OK when there is none, or a failure. */
+RfStatus rf_solve_one_sign(RfSolve *s, double *farkas, const double *X, const double *y);
+/* The result in the caller's coordinates, with bounds that hold there (deliver.c). RF_ERR_NUMERIC when they
+ * cross, which would be an error of this library. */
+RfStatus rf_solve_deliver(RfSolve *s, const double *X, const double *y);
 /* When no network is known: fits every label with random neurons. */
 RfStatus rf_solve_fit(RfSolve *s);
 

@@ -96,7 +96,7 @@ RfStatus rf_study_certify(RfContext *context, RfCertificate *certificate, const 
   rf_certify_settings_init(&settings);
   settings.optimum = optimum, settings.global = optimum != NULL;
   RfContext own = rf_study_limited(context, seconds);
-  RfStatus status = rf_certify(&own, certificate, net, data->X, data->y, data->n, &settings);
+  RfStatus status = rf_certify_net(&own, certificate, net, data->X, data->y, data->n, &settings);
   return rf_study_hand_up(context, &own, status);
 }
 
@@ -227,6 +227,6 @@ RfStatus rf_study_flows(RfContext *context, RfStudyFlow *studies, const RfStudyS
                    "--checkpoint and --resume work with one network, not one per class");
   for (rf_index k = 0; k < split->count && status >= 0; k++)
     status = rf_status_worse(status, rf_study_flow(context, &studies[k], rf_study_split_data(split, k),
-                                                   rf_study_split_class(split, k), settings));
+                                                   rf_study_split_name(split, k), settings));
   return status;
 }

@@ -36,7 +36,7 @@ RfStatus rf_study_layered(RfContext *context, RfStudyLayered *study, const RfDat
   if (status) return status;
   rf_la_scale(net->theta, exp(s->start.log_scale), net->n_parameters);
   status =
-      rf_layered_flow_run(context, &study->limit, net, data->X, data->y, data->n, s->loss, s->mean, &s->flow);
+      rf_flow_run_layered(context, &study->limit, net, data->X, data->y, data->n, s->loss, s->mean, &s->flow);
   if (status >= 0 && study->limit.outcome == RF_FLOW_CONVERGED && s->verdict_seconds > 0 &&
       study->limit.held == 0) {
     judged = rf_certify_layered(context, &study->certificate, &study->limit.net, data->X, data->y, data->n);

@@ -28,7 +28,7 @@ static void add(char *out, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
-void rf_explain_theorem(char *out, size_t size, const char *id) {
+void rf_study_theorem_name(char *out, size_t size, const char *id) {
   static const char *const papers[][2] = {{"PL-", "Phuong and Lampert"},
                                           {"LLWA-", "Lyu, Li, Wang and Arora"},
                                           {"MMV-", "Min, Mallada and Vidal"},
@@ -76,7 +76,7 @@ static void about_data(RfExplanation *e) {
 static void about_theory(RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
-    rf_explain_theorem(theorem, sizeof theorem, e->prediction->theorem);
+    rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     say(e, "%s predicts where gradient flow goes: normalised margin %.10g. It asks for: %s.", theorem,
         e->prediction->margin, e->prediction->when);
   } else {
@@ -234,8 +234,7 @@ void rf_explain_sentences(RfExplanation *e) {
   about_time(e);
 }
 
-/* ---- several classes -------------------------------------------------------------------------------------
- */
+/* ---- several classes ----------------------------------------------------------------------- */
 
 /* "a line separates classes 0 and 1 from the rest, but not 2" */
 static void about_separation(RfExplanation *e) {

@@ -35,6 +35,6 @@ const RfDataset *rf_study_split_data(const RfStudySplit *split, rf_index k) {
   return split->parts ? &split->parts[k] : split->whole;
 }
 
-const char *rf_study_split_class(const RfStudySplit *split, rf_index k) {
+const char *rf_study_split_name(const RfStudySplit *split, rf_index k) {
   return split->parts ? split->whole->class_names[k] : NULL;
 }

@@ -374,9 +374,7 @@ static void vss_theorem_4_3(const Case *c, RfTheorem *t) {
     say(t, RF_YES, "networks that fit exist; a limit with no zero input to any neuron is a local optimum");
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- all ----------------------------------------------------------------------------------- */
 
 static const struct {
   const char *id;

@@ -7,17 +7,17 @@
 #include "layers/layers.h"
 #include "core/core.h"
 
-RfTrainSettings rf_train_settings_default(void) {
-  return (RfTrainSettings){.optimizer = RF_TRAIN_GD,
-                           .rate = 0.01,
-                           .max_steps = 1000,
-                           .max_epochs = -1,
-                           .loss = RF_LOSS_LOGISTIC,
-                           .beta1 = 0.9,
-                           .beta2 = 0.999,
-                           .epsilon = 1e-8,
-                           .stop_min_q = INFINITY,
-                           .checkpoint_seconds = 10};
+void rf_train_settings_init(RfTrainSettings *settings) {
+  *settings = (RfTrainSettings){.optimizer = RF_TRAIN_GD,
+                                .rate = 0.01,
+                                .max_steps = 1000,
+                                .max_epochs = -1,
+                                .loss = RF_LOSS_LOGISTIC,
+                                .beta1 = 0.9,
+                                .beta2 = 0.999,
+                                .epsilon = 1e-8,
+                                .stop_min_q = INFINITY,
+                                .checkpoint_seconds = 10};
 }
 
 RfStatus rf_train_optimizer_from_name(RfContext *context, RfOptimizer *optimizer, const char *name) {

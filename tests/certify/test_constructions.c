@@ -6,7 +6,7 @@
 static void certify(RfCertificate *c, const RfNet *net, const double *X, const double *y, rf_index n) {
   RfContext context;
   rf_context_init(&context);
-  assert_ok(&context, rf_certify(&context, c, net, X, y, n, NULL));
+  assert_ok(&context, rf_certify_net(&context, c, net, X, y, n, NULL));
 }
 
 /* (1, t), (1, 0), (1, -t) against their mirror images; three neurons of equal margin, two of them turned by

@@ -235,6 +235,7 @@ static void resumed(void **unused) {
   json_t *whole = flow(problem, &status);
   int want = status;
   assert_non_null(whole);
+  json_object_del(whole, "run");
   for (int k = 0; k < 5; k++) {
     snprintf(arguments, sizeof arguments, "%s --checkpoint %s --time %g", problem, state, 0.01 * (1 << k));
     json_decref(flow(arguments, &status));
@@ -242,6 +243,7 @@ static void resumed(void **unused) {
     stops++;
     snprintf(arguments, sizeof arguments, "%s --resume %s", problem, state);
     json_t *again = expect(want, arguments);
+    json_object_del(again, "run"); /* other words, another time */
     assert_true(json_equal(whole, again));
     json_decref(again);
   }

@@ -64,6 +64,8 @@ static void forget_times(char *text) {
     while (length > 0 && (at[length - 1] == ',')) length--;
     memmove(at, at + length, strlen(at + length) + 1);
   }
+  char *started = strstr(text, "\"started\": \"");
+  if (started) memset(started + 12, '0', 20);
   char *line = strstr(text, " s: ");
   while (line && line > text && line[-1] != '\n') line--;
   if (line) *line = '\0';

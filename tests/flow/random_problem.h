@@ -1,6 +1,6 @@
 /* Random small flow problems of every kind, also ugly ones (duplicates with conflicting labels, mirrored
  * copies, zero rows, integer grids, collinear samples, zero neurons), and what must hold of a result,
- * recomputed outside the flow. Shared by the suite and bench/random_flow.c. */
+ * recomputed outside the flow. */
 #ifndef RF_RANDOM_PROBLEM_H
 #define RF_RANDOM_PROBLEM_H
 
@@ -139,7 +139,7 @@ static inline void random_problem_escape(RfContext *context, const RandomProblem
     for (rf_index j = 0; j < p->d; j++) neuron[j] = w[j] / norm;
     neuron[p->d] = result->net_end.a[k] / norm;
     RfAlignNeuron way;
-    if (rf_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
+    if (rf_flow_align_neuron(context, &way, &field, neuron, 0, NULL, INFINITY)) continue;
     if (way.G > 1 + 1e-5) snprintf(text, size, "vanishing neuron %d escapes with rate %.9g", (int)k, way.G);
     rf_align_neuron_free(&way);
   }

@@ -1,6 +1,6 @@
 /* Random small problems of every kind (random_problem.h): each ends in a status, in time; what is called
  * converged passes a KKT projection and an escape test made outside the flow; nothing is NaN; few are
- * undecided. RF_TEST_MULT=100 runs ten thousand (bench/random_flow prints them as a table); RF_ANY_FIRST=K
+ * undecided. RF_TEST_MULT=100 runs ten thousand; RF_ANY_FIRST=K
  * starts at problem K, RF_ANY_VERBOSE=1 prints every one, RF_ANY_PRINT=1 the first in full. */
 #include "rf_test.h"
 #include "random_problem.h"

@@ -100,7 +100,7 @@ static void vss_theorem_3_2(void **state) {
     case_assert(&c, dead.seen && !dead.moved && dead.worst < 1e-7);
     assert_relative(c.result.limit.margin, s / 2, 1e-9);
     RfCertificate certificate;
-    assert_ok(&c.context, rf_certify(&c.context, &certificate, net, X, y, 2, NULL));
+    assert_ok(&c.context, rf_certify_net(&c.context, &certificate, net, X, y, 2, NULL));
     case_assert(&c,
                 certificate.local == RF_VERDICT_NOT_OPTIMUM && certificate.global == RF_VERDICT_NOT_OPTIMUM);
     assert_relative(certificate.kkt.objective / certificate.best, sqrt(1 + s * s) / (2 * s), 1e-7);

@@ -72,7 +72,7 @@ static inline void case_free(Case *c) {
 }
 
 static inline void case_print(const Case *c, const char *what) {
-  fprintf(stderr, "%s: %s %s; leak %.17g loss %s ln scale %.17g\n", what, rf_status_text(c->status),
+  fprintf(stderr, "%s: %s %s; leak %.17g loss %s ln scale %.17g\n", what, rf_status_name(c->status),
           c->result.limit.why, c->problem.leak, rf_loss_name(c->problem.loss), c->problem.log_scale);
   rf_test_print_matrix("X", c->data.X, c->data.n, c->data.d);
   rf_test_print_matrix("y", c->data.y, 1, c->data.n);

@@ -31,10 +31,18 @@ cmake_minimum_required(VERSION 3.22)
 project(client C)
 find_package(reluflow REQUIRED)
 add_executable(use ../use.c)
-target_link_libraries(use reluflow::reluflow_static)
+target_link_libraries(use PRIVATE reluflow::reluflow)
+find_package(reluflow REQUIRED COMPONENTS static)
+add_executable(use_static ../use.c)
+target_link_libraries(use_static PRIVATE reluflow::reluflow_static)
 C
 cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/client/build" >/dev/null
 "$work/client/build/use" | grep -q '^[0-9]'
+"$work/client/build/use_static" | grep -q '^[0-9]'
+# the shared library brings its own libraries along: a user's program names none of them
+if readelf -d "$work/client/build/use" | grep NEEDED | grep -E 'openblas|lapack|jansson|gmp|libz'; then
+  echo "reluflow::reluflow shows the libraries it uses"; exit 1
+fi
 "$work/prefix/bin/reluflow" --version >/dev/null
 test -e "$work/prefix/share/man/man1/reluflow.1"

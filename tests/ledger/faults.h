@@ -120,8 +120,8 @@ WRAP(RfStatus, rf_flow_start_from_net, RfContext *context, RfFlowStart *start, c
   return status;
 }
 
-WRAP(RfStatus, rf_align, RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
-  RfStatus status = __real_rf_align(context, out, problem);
+WRAP(RfStatus, rf_flow_align, RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
+  RfStatus status = __real_rf_flow_align(context, out, problem);
   if (fault == WRONG_CONSTANT) out->t1 *= (double)(problem->n * problem->n); /* a clock that depends on n */
   for (rf_index k = 0; status >= 0 && out->neurons && k < out->m; k++) {
     RfAlignNeuron *neuron = &out->neurons[k];
@@ -132,9 +132,9 @@ WRAP(RfStatus, rf_align, RfContext *context, RfAlignment *out, const RfFlowProbl
   return status;
 }
 
-WRAP(RfStatus, rf_align_neuron, RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+WRAP(RfStatus, rf_flow_align_neuron, RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
      const double *direction, double log_norm, const int8_t *sector, double t_end) {
-  RfStatus status = __real_rf_align_neuron(context, out, field, direction, log_norm, sector, t_end);
+  RfStatus status = __real_rf_flow_align_neuron(context, out, field, direction, log_norm, sector, t_end);
   if (status >= 0 && fault == WRONG_VERDICT)
     out->destiny = out->destiny == RF_DESTINY_DEAD ? RF_DESTINY_S_PLUS : RF_DESTINY_DEAD;
   if (status >= 0 && fault == UNEVEN_STOP && fault_calls++ % 2) out->destiny = RF_DESTINY_DEAD;
@@ -159,11 +159,11 @@ WRAP(double, rf_sided_velocity, RfSided *sided, double *v, double *q, const doub
   return log_S;
 }
 
-WRAP(RfStatus, rf_layered_flow_run, RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+WRAP(RfStatus, rf_flow_run_layered, RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
      const double *X, const double *y, rf_index n, RfLoss loss, bool mean, const RfFlowSettings *settings) {
   RfFlowSettings own = *settings;
   if (fault == EARLY_STOP) own.until = RF_UNTIL_TIME, own.until_value = 3;
-  RfStatus status = __real_rf_layered_flow_run(context, limit, start, X, y, n, loss, mean, &own);
+  RfStatus status = __real_rf_flow_run_layered(context, limit, start, X, y, n, loss, mean, &own);
   if (fault == WRONG_LIMIT && status >= 0) limit->margin *= 1.001, limit->net.theta[0] += 1e-4;
   return status;
 }
@@ -294,9 +294,9 @@ static inline RfVerdict fault_opposite(RfVerdict verdict) {
   return verdict == RF_VERDICT_OPTIMUM ? RF_VERDICT_NOT_OPTIMUM : RF_VERDICT_OPTIMUM;
 }
 
-WRAP(RfStatus, rf_certify, RfContext *context, RfCertificate *certificate, const RfNet *net, const double *X,
-     const double *y, rf_index n, const RfCertifySettings *settings) {
-  RfStatus status = __real_rf_certify(context, certificate, net, X, y, n, settings);
+WRAP(RfStatus, rf_certify_net, RfContext *context, RfCertificate *certificate, const RfNet *net,
+     const double *X, const double *y, rf_index n, const RfCertifySettings *settings) {
+  RfStatus status = __real_rf_certify_net(context, certificate, net, X, y, n, settings);
   if (fault == WRONG_VERDICT && status >= 0) {
     certificate->kkt.holds = !certificate->kkt.holds;
     certificate->local = fault_opposite(certificate->local);

@@ -1,13 +1,13 @@
 /* A claim must be able to fail: the engine is corrupted between its rooms (faults.h), one quantity at a time,
  * and every claim notices the fault of the quantity that it is about. The table claim x fault is written
  * beside this program, as faults.md: with RF_TEST_MULT > 1 all of it, otherwise the faults named below.
- * --wrap: rf_align_neuron
+ * --wrap: rf_flow_align_neuron
  * --wrap: rf_flow_run rf_flow_start_from_net rf_layered_flow_to_smargin rf_layered_flow_to_time
- * --wrap: rf_layered_flow_far rf_layered_flow_run rf_sided_velocity rf_train_run rf_align
+ * --wrap: rf_layered_flow_far rf_flow_run_layered rf_sided_velocity rf_train_run rf_flow_align
  * --wrap: rf_layers_add_conv rf_layers_gradient rf_layers_evaluate rf_layers_loss_gradient
  * --wrap: rf_net_outputs rf_loss_value rf_loss_log_slope rf_loss_slope_at_zero rf_la_dot rf_la_norm
  * --wrap: rf_la_nnls pow log exp rf_optimum_solve rf_optimum_dual_norm rf_margin_linear rf_margin_class
- * --wrap: rf_certify rf_certify_kkt rf_geometry_potential rf_geometry_count_sectors
+ * --wrap: rf_certify_net rf_certify_kkt rf_geometry_potential rf_geometry_count_sectors
  * --wrap: rf_geometry_sectors_next rf_geometry_spike_free rf_geometry_extremal rf_random_gaussian
  * --wrap: rf_random_uniform rf_random_direction rf_data_generate */
 #include "faults.h"
@@ -28,7 +28,7 @@ static RfClaimResult run_claim(const RfClaim *claim, Fault how, double seconds) 
   RfClaim copy = *claim;
   const RfClaim *list[] = {&copy};
   rf_context_init(&context);
-  context.deadline = rf_clock_seconds() + seconds;
+  rf_context_limit(&context, seconds);
   settings.quick = true, copy.cost = RF_CLAIM_QUICK;
   fault = how, fault_calls = 0;
   (void)rf_claims_run(&context, &result, list, 1, &settings);

@@ -12,7 +12,7 @@ static RfStatus load_corpus(RfContext *context, RfNet *net, bool *stated, const 
   char path[1024];
   rf_context_init(context);
   snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", RF_SOURCE_DIR, file);
-  return rf_net_load_stated(context, net, stated, path, map);
+  return rf_net_load(context, net, stated, path, map);
 }
 
 static void json_fields(void **state) {
@@ -175,9 +175,9 @@ static void trained_by_pytorch(void **state) {
   rf_context_init(&context);
   rf_data_source_init(&source);
   source.path = "gen:orthant,n=60,d=4";
-  assert_ok(&context, rf_net_load(&context, &npz, RF_SOURCE_DIR "/tests/net/data/trained.npz", NULL));
+  assert_ok(&context, rf_net_load(&context, &npz, NULL, RF_SOURCE_DIR "/tests/net/data/trained.npz", NULL));
   assert_ok(&context,
-            rf_net_load(&context, &tensors, RF_SOURCE_DIR "/tests/net/data/trained.safetensors", NULL));
+            rf_net_load(&context, &tensors, NULL, RF_SOURCE_DIR "/tests/net/data/trained.safetensors", NULL));
   assert_int_equal(npz.m, 8);
   assert_int_equal(npz.d, 4);
   assert_memory_equal(npz.W, tensors.W, 32 * sizeof(double));
@@ -211,7 +211,7 @@ static void round_trips(void **state) {
       bool stated;
       snprintf(path, sizeof path, "/tmp/rf-net-%ld.%s", (long)getpid(), json ? "json" : "npz");
       assert_ok(&context, rf_net_save(&context, &net, path));
-      assert_ok(&context, rf_net_load_stated(&context, &back, &stated, path, NULL));
+      assert_ok(&context, rf_net_load(&context, &back, &stated, path, NULL));
       assert_true(stated && back.leak == net.leak && back.m == m && back.d == d);
       assert_memory_equal(back.W, net.W, (size_t)(m * d) * sizeof(double));
       assert_memory_equal(back.a, net.a, (size_t)m * sizeof(double));
@@ -227,8 +227,8 @@ static void round_trips(void **state) {
   assert_int_equal(rf_net_save(&context, &net, "x.safetensors"), RF_ERR_USAGE);
   assert_int_equal(rf_net_save(&context, &net, "/nonexistent/x.json"), RF_ERR_IO);
   rf_net_free(&net);
-  assert_int_equal(rf_net_load(&context, &net, "/nonexistent/x.json", NULL), RF_ERR_IO);
-  assert_int_equal(rf_net_load(&context, &net, "", NULL), RF_ERR_USAGE);
+  assert_int_equal(rf_net_load(&context, &net, NULL, "/nonexistent/x.json", NULL), RF_ERR_IO);
+  assert_int_equal(rf_net_load(&context, &net, NULL, "", NULL), RF_ERR_USAGE);
 }
 
 int main(void) {

@@ -1,8 +1,6 @@
-/* Growing text, wrapping, tables, escapes, and files that are written whole. */
+/* Growing text, wrapping, escapes. */
 #include "rf_test.h"
 
-#include <dirent.h>
-#include <unistd.h>
 #include "present/present.h"
 
 static void text_grows(void **state) {
@@ -54,66 +52,8 @@ static void escapes(void **state) {
   rf_text_free(&text);
 }
 
-static void tables(void **state) {
-  (void)state;
-  RfTable table;
-  RfText text = {0};
-  rf_table_init(&table, "lr", "name|value");
-  rf_table_cell(&table, "%s", "\xCE\xB1"); /* one column wide */
-  rf_table_cell(&table, "%d", 1000);
-  rf_table_cell(&table, "longer");
-  rf_table_cell(&table, "2");
-  rf_table_print(&text, &table, 1);
-  assert_string_equal(rf_text_string(&text), " name    value\n \xCE\xB1        1000\n longer      2\n");
-  rf_text_free(&text);
-  rf_table_html(&text, &table);
-  assert_non_null(strstr(text.data, "<td class=\"r\">1000</td>"));
-  rf_text_free(&text);
-  rf_table_free(&table);
-  rf_table_init(&table, "l", NULL);
-  rf_table_print(&text, &table, 0);
-  assert_string_equal(rf_text_string(&text), "");
-  rf_table_free(&table);
-}
-
-static rf_index entries(const char *folder) {
-  DIR *dir = opendir(folder);
-  rf_index count = 0;
-  for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) count += entry->d_name[0] != '.';
-  closedir(dir);
-  return count;
-}
-
-static void files_are_whole(void **state) {
-  (void)state;
-  RfContext context;
-  rf_context_init(&context);
-  char folder[] = "/tmp/rf_report_XXXXXX", path[64], read_back[16] = "";
-  assert_non_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/out", folder);
-  assert_ok(&context, rf_file_write(&context, path, "first", 5));
-  assert_ok(&context, rf_file_write(&context, path, "again", 5));
-  FILE *file = fopen(path, "r");
-  assert_int_equal(fread(read_back, 1, sizeof read_back, file), 5);
-  fclose(file);
-  assert_string_equal(read_back, "again");
-  assert_int_equal(entries(folder), 1); /* nothing left beside it */
-  assert_int_equal(rf_file_write(&context, folder, "x", 1), RF_ERR_IO);
-  assert_ok(&context, rf_file_write(&context, "/dev/null", "x", 1));
-  assert_int_equal(rf_file_write(&context, "/dev/full", "x", 1), RF_ERR_IO);
-  assert_non_null(strstr(context.error, "/dev/full"));
-  snprintf(path, sizeof path, "%s/none/out", folder);
-  assert_int_equal(rf_file_write(&context, path, "x", 1), RF_ERR_IO);
-  snprintf(path, sizeof path, "%s/out", folder);
-  unlink(path);
-  rmdir(folder);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(text_grows), cmocka_unit_test(colours_when_asked),
-      cmocka_unit_test(wrapping),   cmocka_unit_test(escapes),
-      cmocka_unit_test(tables),     cmocka_unit_test(files_are_whole),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(text_grows), cmocka_unit_test(colours_when_asked),
+                                     cmocka_unit_test(wrapping), cmocka_unit_test(escapes)};
+  return cmocka_run_group_tests_name("present/text", tests, NULL, NULL);
 }

@@ -110,11 +110,11 @@ static void several_classes(void **state) {
 static void theorems_by_name(void **state) {
   (void)state;
   char name[96];
-  rf_explain_theorem(name, sizeof name, "PL-Thm1");
+  rf_study_theorem_name(name, sizeof name, "PL-Thm1");
   assert_string_equal(name, "Theorem 1 of Phuong and Lampert");
-  rf_explain_theorem(name, sizeof name, "WP-Prop5");
+  rf_study_theorem_name(name, sizeof name, "WP-Prop5");
   assert_string_equal(name, "Proposition 5 of Wang and Pilanci");
-  rf_explain_theorem(name, sizeof name, "odd");
+  rf_study_theorem_name(name, sizeof name, "odd");
   assert_string_equal(name, "odd");
 }
 

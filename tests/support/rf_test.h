@@ -59,7 +59,7 @@ static inline void rf_test_close_at(double got, double want, double tolerance, c
   do {                                                                                                       \
     RfStatus status_ = (call);                                                                               \
     if (status_ != RF_OK) {                                                                                  \
-      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_text(status_),                \
+      print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, rf_status_name(status_),                \
                   (context)->error);                                                                         \
       _fail(__FILE__, __LINE__);                                                                             \
     }                                                                                                        \

@@ -30,7 +30,7 @@ static void setup(Problem *p, uint64_t seed) {
   assert_ok(&p->context, rf_train_from_net(&p->context, &p->net, &two));
   rf_net_free(&two);
   p->data = (RfTrainData){.X = p->X, .y = p->y, .n = n};
-  p->settings = rf_train_settings_default();
+  rf_train_settings_init(&p->settings);
 }
 
 /* The gradient of the summed logistic loss over chosen samples, by the chain rule, one sample at a time. */

@@ -41,8 +41,8 @@ static RfStatus check_neuron(RfContext *context, const RfAlignField *field, cons
   return rf_fail(context, RF_ERR_USAGE, "a neuron is not finite");
 }
 
-RfStatus rf_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
-                         const double *direction, double log_norm, const int8_t *sector, double t_end) {
+RfStatus rf_flow_align_neuron(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                              const double *direction, double log_norm, const int8_t *sector, double t_end) {
   RfAlignData data = {0};
   RfAlignPath *path = NULL;
   memset(out, 0, sizeof *out);
@@ -112,7 +112,7 @@ static RfStatus follow_all(RfContext *context, RfAlignment *out, const RfAlignDa
   return status;
 }
 
-RfStatus rf_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
+RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
   const RfFlowStart *start = problem->start;
   double *c = RF_NEW(double, problem->n);
   RfAlignData data = {0};

@@ -4,8 +4,7 @@
 
 #include "flow/flow.h"
 
-/* ---- align_options.c -------------------------------------------------------------------------------------
- */
+/* ---- align_options.c ----------------------------------------------------------------------- */
 
 /* All consistent continuations of a neuron that lies on the hyperplanes of the samples on[0..n_on). */
 typedef struct RfAlignOptions {
@@ -24,8 +23,7 @@ RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfA
                           const double *base, const double *slack, const rf_index *on, rf_index n_on,
                           int sign_a);
 
-/* ---- align_segment.c -------------------------------------------------------------------------------------
- */
+/* ---- align_segment.c ----------------------------------------------------------------------- */
 
 /* Motion inside one sector, dw = a g dt, da = g.w dt, with u = g/|g| and s = sign(a), which is constant along
  * a segment: phi = s u.w grows, alpha = |a| = sqrt(K + phi^2), K = a^2 - (u.w)^2 conserved. */
@@ -50,8 +48,7 @@ void rf_align_segment_state(const RfAlignSegment *segment, double dt, double *ph
  * on the stable manifold (K = 0, phi < 0). */
 void rf_align_segment_growth(const RfAlignSegment *segment, double *rate, double *log_amplitude);
 
-/* ---- align_state.c: data shared by neurons, and the state of one
- * ------------------------------------------- */
+/* ---- align_state.c: data shared by neurons, and the state of one --------------------------- */
 
 /* What all neurons of one field share. */
 typedef struct RfAlignData {
@@ -114,8 +111,7 @@ void rf_align_fresh_base(RfAlignPath *path);
 /* Brings the joint norm back to about 1 by a power of two. */
 void rf_align_rescale(RfAlignPath *path);
 
-/* ---- align_window.c: the next hyperplane ------------------------------------------------------------------
- */
+/* ---- align_window.c: the next hyperplane --------------------------------------------------- */
 
 /* Opens a window here and returns the length tau of the way to the first hyperplane, -1 for none. */
 double rf_align_window_open(RfContext *context, RfAlignPath *path);
@@ -129,18 +125,16 @@ void rf_align_window_kick(RfAlignPath *path, rf_index i, double jump);
 /* g changed altogether, and w may have been put back on its face. */
 void rf_align_window_refresh(RfAlignPath *path);
 
-/* ---- align_turn.c: on hyperplanes
- * --------------------------------------------------------------------------- */
+/* ---- align_turn.c: on hyperplanes ---------------------------------------------------------- */
 
 /* Decides where the neuron goes from the hyperplanes in on[0..n_on) (sides 0, not in base). */
 RfStatus rf_align_turn(RfContext *context, RfAlignPath *path, RfAlignNeuron *out);
 /* Decides for hits[0..n_hits), together with what it slides on. */
 RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron *out);
 
-/* ---- align_path.c -----------------------------------------------------------------------------------------
- */
+/* ---- align_path.c -------------------------------------------------------------------------- */
 
-/* As rf_align_neuron. */
+/* As rf_flow_align_neuron. */
 RfStatus rf_align_path_follow(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
                               const double *direction, double log_norm, const int8_t *sector, double t_end);
 

@@ -70,8 +70,7 @@ static void tell_kinds(const RfAlignPath *path, RfAlignNeuron *out) {
   }
 }
 
-/* ---- the end of a path
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the end of a path --------------------------------------------------------------------- */
 
 /* S+ : active exactly on the samples with c > 0; S- : on those with c < 0. */
 static bool in_class_cone(const RfAlignPath *path, double class_sign) {
@@ -162,9 +161,7 @@ static void finish(RfAlignPath *path, RfAlignNeuron *out, const RfAlignSegment *
   out->log_amplitude = path->log_norm + log_amplitude - rate * path->t;
 }
 
-/* ---- the walk
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- the walk ------------------------------------------------------------------------------ */
 
 /* Sides at the start: given ones, or signs of w.x with tolerance; zero samples and hyperplanes are 0. */
 static void start_sides(RfContext *context, RfAlignPath *path, const int8_t *sector) {

@@ -19,8 +19,9 @@ static RfStatus sample_one(RfContext *context, double *rows, RfAlignPath *path, 
   return RF_OK;
 }
 
-RfStatus rf_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
-                         const rf_index *neurons, rf_index count, const double *times, rf_index n_times) {
+RfStatus rf_flow_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
+                              const rf_index *neurons, rf_index count, const double *times,
+                              rf_index n_times) {
   double *c = RF_NEW(double, problem->n);
   RfAlignData data = {0};
   RfAlignPath *path = NULL;
@@ -43,33 +44,4 @@ RfStatus rf_align_sample(RfContext *context, double *directions, const RfFlowPro
   rf_align_data_free(&data);
   rf_free(c);
   return status;
-}
-
-double rf_align_valid_until(const RfAlignment *alignment, const RfFlowProblem *problem, double tolerance) {
-  double size = 0, longest = 0, rate = 0;
-  for (rf_index i = 0; i < problem->n; i++) {
-    double square = 0;
-    for (rf_index j = 0; j < problem->d; j++)
-      square += problem->X[i * problem->d + j] * problem->X[i * problem->d + j];
-    longest = fmax(longest, sqrt(square));
-    rate += rf_loss_slope_at_zero(problem->loss) * sqrt(square);
-  }
-  for (rf_index k = 0; k < alignment->m; k++) {
-    double norm = exp(problem->start->log_norms[k]);
-    size += 0.5 * norm * norm; /* |a||w| <= |(w,a)|^2/2 */
-  }
-  if (alignment->m == 0 || !(size > 0) || !(longest > 0) || !(rate > 0)) return INFINITY;
-  /* largest rate seen at the end of a path; along a path of a balanced neuron the rate only grows */
-  double fastest = 0;
-  for (rf_index k = 0; k < alignment->m; k++) {
-    const RfAlignNeuron *neuron = &alignment->neurons[k];
-    double imbalance = 0;
-    for (rf_index j = 0; j < problem->d; j++)
-      imbalance += problem->start->directions[k * (problem->d + 1) + j] *
-                   problem->start->directions[k * (problem->d + 1) + j];
-    bool balanced = fabs(imbalance - 0.5) < 1e-12;
-    fastest = fmax(fastest, balanced ? fmax(neuron->G, 0) : rate);
-  }
-  if (!(fastest > 0)) return INFINITY;
-  return fmax(0, (log(tolerance) - 2 * problem->log_scale - log(size * longest)) / (2 * fastest));
 }

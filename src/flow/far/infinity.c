@@ -7,12 +7,11 @@
  * would is carried to where it matters, and integration goes on. */
 #include "flow/flow_internal.h"
 #include "core/core.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const double q_frozen = 1e6, q_slow = 1e4;
 
 /* Weighted mean of d rho/dtau + mu: the growth of the network. */
 static double growth_rate(RfRun *run) {
@@ -34,18 +33,6 @@ static double growth_rate(RfRun *run) {
     }
   }
   return weighted / sum;
-}
-
-/* Shifts all log-norms so that q_min is back at its place. */
-static void recentre(RfRun *run, double q_aim) {
-  RfSystem *system = &run->system;
-  rf_system_fields(system, system->y);
-  double q = rf_system_q_min(system), power = run->problem->freeze_second ? 1 : 2;
-  if (!(q > 0) || (q > q_aim / 30 && q < q_aim * 30)) return;
-  double shift = log(q_aim / q) / power;
-  for (rf_index u = 0; u < system->units; u++) system->y[system->units * (system->d + 1) + u] += shift;
-  system->kappa -= shift;
-  rf_run_reset(run);
 }
 
 /* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
@@ -71,32 +58,51 @@ static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, d
   return status;
 }
 
+/* The scale goes back to its place by a drift, slow enough for the weights to follow it: a jump would upset
+ * them all and send units across hyperplanes. No step is so long that an L-stable method would hide what is
+ * unstable. */
+static void steer(RfRun *run, double q_aim) {
+  RfSystem *system = &run->system;
+  RfPhase *phase = &run->phase;
+  double growth = phase->growth, power = run->problem->freeze_second ? 1 : 2;
+  double off = log(system->q_least / q_aim) / power;
+  system->mu = growth;
+  if (!(growth > 0)) return;
+  run->h = fmin(run->h, RF_TOL_LONGEST / growth);
+  bool away = fabs(off) > (phase->drifting ? RF_TOL_DRIFT_TO : RF_TOL_DRIFT_FROM);
+  if (!away || !isfinite(off) || phase->drifting >= 200) return;
+  system->mu = growth * (1 + fmax(-1, fmin(1, 5 * off)));
+  run->h = fmin(run->h, RF_TOL_DRIFT_STEP / growth);
+  if (phase->drifting++ % 2) phase->left++;
+}
+
 /* Steps of a frozen-scale stretch; stop: a reason from outside came up. */
 static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
   RfSystem *system = &run->system;
   RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
-  /* steps grow like 1/sqrt(q) while the direction travels */
-  double q_aim = phase->round < 2 ? q_frozen : q_slow;
+  bool high = phase->round < 2 || phase->high;
   *stop = false;
   if (phase->left == 0) {
     phase->left = phase->round < 2 ? 10 : 25;
-    recentre(run, q_aim);
+    phase->drifting = 0;
     system->mu = 0;
-    system->mu = growth_rate(run);
+    phase->growth = growth_rate(run);
     rf_run_reset(run);
   }
   while (phase->left > 0 && !status && !*stop) {
+    RfPhase before = *phase;
+    double h = run->h;
     status = rf_run_checkpoint(run);
     phase->left--;
+    rf_system_fields(system, system->y);
+    steer(run, high ? run->q_frozen : run->q_slow);
+    run->fresh = false;
     if (!status) status = rf_fit_advance(run);
-    if (!status && !(system->q_least < 1e6 * q_aim)) recentre(run, q_aim); /* long steps, mu not exact */
+    if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
     if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
   }
-  if (status == RF_INTERRUPTED)
-    phase->left++;
-  else if (!*stop)
-    system->mu = 0;
+  if (!status && !*stop) system->mu = 0;
   return status;
 }
 
@@ -107,16 +113,22 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   double excess;
   *done = false;
   rf_polish_free(polish);
-  RfStatus status = rf_polish(run->context, polish, &run->system, 1e-9);
+  RfStatus status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE);
   run->fresh = false;
   double before = phase->last;
   phase->last = !status && polish->ok ? polish->distance : INFINITY;
   if (status || !polish->ok) return status;
-  bool settled = polish->distance < 1e-6 || (polish->distance < 1e-3 && polish->distance > 0.5 * before);
+  double distance = polish->distance;
+  bool stalls = fabs(distance - before) < RF_TOL_STALL * distance && distance > RF_TOL_NEAR &&
+                distance < 10 * RF_TOL_NEAR_AT_ALL;
+  phase->stalled = stalls ? phase->stalled + 1 : 0;
+  if (phase->stalled >= 3)
+    phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
+  bool settled = distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > 0.5 * before);
   if (!settled && phase->round < 60) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
-    *done = !status && polish->distance <= 1e-2;
+    *done = !status && distance <= RF_TOL_NEAR_AT_ALL;
     return status;
   }
   run->escapes++;
@@ -128,7 +140,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   bool stop = false, done = false;
   RfStatus status = RF_OK;
-  for (; run->phase.round < 200 && !status && !stop && !done; run->phase.round += !stop && !status) {
+  for (; run->phase.round < 400 && !status && !stop && !done; run->phase.round += !stop && !status) {
     status = stretch(run, outcome, why, &stop);
     if (status || stop) continue;
     run->phase.left = -1; /* the stretch is over, the attempt to finish is not */
@@ -151,8 +163,10 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
   for (; !status && !*stop; run->phase.steps++) {
     status = rf_run_checkpoint(run);
     if (!status && run->phase.steps % 10 == 0) status = rf_run_gather(run);
+    if (!for_ever)
+      run->h = fmin(run->h, RF_TOL_CLIMB / fmax(growth_rate(run), RF_TOL_TINY)), run->fresh = false;
     if (!status) status = rf_fit_advance(run);
-    if (status || (rf_system_q_min(&run->system) >= q_frozen && !for_ever)) break;
+    if (status || (rf_system_q_min(&run->system) >= run->q_frozen && !for_ever)) break;
     *stop = rf_run_stops(run, outcome, why);
   }
   return status;
@@ -163,6 +177,8 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
   RfStatus status = RF_OK;
   if (run->phase.part == 1) {
     status = rf_system_compress(&run->system);
+    rf_run_forget_repeats(run);
+    run->held.steps = 0;
     if (!status) status = rf_run_resize(run);
     run->implicit = run->at_infinity = true;
     run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));

@@ -5,6 +5,7 @@
  * active set; minimum-norm steps, so that where the solution is not unique the nearest one is found. Accepted
  * on the residual and on every margin, never on a small step. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +19,7 @@ void rf_polish_free(RfPolish *polish) {
   memset(polish, 0, sizeof *polish);
 }
 
-/* ---- groups
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- groups -------------------------------------------------------------------------------- */
 
 static double unit_size(const RfSystem *system, rf_index u, double top) {
   double rho = system->y[system->units * (system->d + 1) + u];
@@ -125,8 +124,7 @@ static void group_vectors(RfPolish *polish, const RfSystem *system) {
   }
 }
 
-/* ---- the convex problem
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the convex problem -------------------------------------------------------------------- */
 
 /* Row of sample i: y_i s_g D_gi P_g x_i (times the group's weight), group after group. */
 static void constraint_row(double *row, const RfPolish *polish, const RfSystem *system, rf_index i) {
@@ -457,9 +455,7 @@ static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSyste
   return status;
 }
 
-/* ---- result
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- result -------------------------------------------------------------------------------- */
 
 /* |theta/|theta| - limit| over the live units, the limit having the state's split inside each group. */
 static double distance_to_state(const RfPolish *polish, const RfSystem *system) {
@@ -493,6 +489,51 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
   return sqrt(fmax(0, 2 - 2 * cosine));
 }
 
+/* A group that the solution makes vanish: with multipliers that are not unique nonnegative least squares
+ * finds some that make it stationary at any size. -1: none. */
+static rf_index vanished_group(const RfPolish *polish, rf_index d) {
+  double total = 0, least = INFINITY;
+  rf_index at = -1;
+  for (rf_index g = 0; g < polish->n_groups; g++) {
+    double length = rf_la_norm(polish->beta + g * d, d);
+    total += length;
+    if (length < least) least = length, at = g;
+  }
+  return least <= RF_TOL_VANISHED * total ? at : -1;
+}
+
+/* Does some choice of slopes in [leak,1] hold the group on its hyperplanes under the weights system->c? */
+static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slopes, bool *hold) {
+  const RfSlide *slide = &system->slide[unit];
+  double leak = system->problem->leak, gap = 0;
+  if (rf_slide_dependent(slide)) {
+    RfStatus status = rf_system_slide_gap(system, unit, &gap, slopes);
+    *hold = gap <= RF_TOL_SLOPE_LIMIT;
+    return status;
+  }
+  rf_system_slide_slopes(system, unit, slopes);
+  *hold = true;
+  for (rf_index z = 0; z < slide->n_on; z++)
+    if (!(slopes[z] >= leak - RF_TOL_SLOPE_LIMIT && slopes[z] <= 1 + RF_TOL_SLOPE_LIMIT)) *hold = false;
+  return RF_OK;
+}
+
+/* The point counts only when every slide of every group is legal under its multipliers. */
+static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *system) {
+  rf_index n = system->n;
+  double *c = system->c, *own = RF_NEW(double, 2 * n + system->d);
+  if (!own) return rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
+  RfStatus status = RF_OK;
+  for (rf_index i = 0; i < n; i++) own[i] = polish->lambda[i] * system->problem->y[i];
+  system->c = own;
+  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++)
+    if (system->slide[polish->groups[g].unit].n_on > 0)
+      status = slides_hold(system, polish->groups[g].unit, own + n, &polish->ok);
+  system->c = c;
+  rf_free(own);
+  return status;
+}
+
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min) {
   rf_index d = system->d;
   RfStatus status = make_groups(context, polish, system);
@@ -509,11 +550,14 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
   for (;;) {
     group_vectors(polish, system);
     status = solve_groups(context, polish, system);
-    if (status || polish->ok || polish->n_groups == 1) break;
-    rf_index g = smallest_group(polish);
-    if (polish->groups[g].share > 0.03) break;
+    if (status || polish->n_groups == 1) break;
+    rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, d) : -1;
+    if (polish->ok && g < 0) break;
+    if (g < 0) g = smallest_group(polish);
+    if (!polish->ok && polish->groups[g].share > RF_TOL_SHARE_DROP) break;
     drop_group(polish, g, d);
   }
+  if (!status && polish->ok) status = check_slides(context, polish, system);
   if (status) return status;
   true_weights(polish, system->n, d);
   polish->objective = 0;

@@ -96,6 +96,8 @@ static RfStatus tidy(RfRun *run) {
   for (rf_index u = 0; u < units; u++) dead += run->system.dead[u];
   if (4 * dead < units || dead == 0) return RF_OK;
   RfStatus status = rf_system_compress(&run->system);
+  rf_run_forget_repeats(run);
+  run->held.steps = 0;
   return status ? status : rf_run_resize(run);
 }
 
@@ -115,6 +117,7 @@ RfStatus rf_run_gather(RfRun *run) {
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
   RfStatus status = rf_system_merge(&run->system, &merged, 3e-5);
+  if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
 }

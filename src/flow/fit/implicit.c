@@ -82,8 +82,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   return RF_OK;
 }
 
-/* ---- small dense LU, rows contiguous
- * ------------------------------------------------------------------------------ */
+/* ---- small dense LU, rows contiguous ------------------------------------------------------- */
 
 static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
@@ -123,9 +122,7 @@ static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index 
   }
 }
 
-/* ---- Jacobian
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Jacobian ------------------------------------------------------------------------------ */
 
 /* B = df/dy at fixed c, and E = df/dg (b rows of d), of one unit. */
 static void unit_block(const RfSystem *system, rf_index k, double *B, double *E) {
@@ -237,8 +234,7 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   return RF_OK;
 }
 
-/* ---- linear systems
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- linear systems ------------------------------------------------------------------------ */
 
 static bool factor_dense(RfImplicit *method, const RfSystem *system, double shift) {
   rf_index b = system->d + 2, units = system->units, N = units * b, rank = method->rank;
@@ -285,9 +281,7 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
   }
 }
 
-/* ---- the step
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- the step ------------------------------------------------------------------------------ */
 
 static double scaled_error(const RfSystem *system, const double *error, double tol) {
   rf_index d = system->d, units = system->units;

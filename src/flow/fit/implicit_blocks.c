@@ -78,8 +78,7 @@ RfStatus rf_blocks_new(RfContext *context, RfBlocks **out, rf_index units, rf_in
   return RF_OK;
 }
 
-/* ---- one unit --------------------------------------------------------------------------------------------
- */
+/* ---- one unit ------------------------------------------------------------------------------ */
 
 static void linearise(const RfSystem *system, rf_index k, Block *block) {
   rf_index d = system->d, units = system->units;
@@ -189,8 +188,7 @@ static void solve_unit(const Block *block, const double *g, const double *w, dou
   x[d] = moments[2], x[d + 1] = moments[3];
 }
 
-/* ---- the core
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the core ------------------------------------------------------------------------------ */
 
 static rf_index slide_rank(const RfSystem *system, rf_index k) {
   return system->dead[k] ? 0 : system->slide[k].rank;
@@ -379,8 +377,7 @@ bool rf_blocks_factor(RfBlocks *blocks, const RfSystem *system, double shift) {
   return blocks->by_class ? factor_by_class(blocks, system) : factor_by_sample(blocks, system);
 }
 
-/* ---- solving
- * ----------------------------------------------------------------------------------------------- */
+/* ---- solving ------------------------------------------------------------------------------- */
 
 /* V (classes x d) = sum over each class of F z. */
 static void gather(const RfBlocks *blocks, const RfSystem *system, const double *x, double *V) {

@@ -90,8 +90,7 @@ static RfStatus local_new(RfRun *run, Local *local, rf_index pieces) {
   return RF_OK;
 }
 
-/* ---- the weights ------------------------------------------------------------------------------------------
- */
+/* ---- the weights --------------------------------------------------------------------------- */
 
 /* Pieces by how much the weights change from the start of the step (where system->c stands) to its end. */
 static rf_index count_pieces(RfRun *run) {
@@ -168,8 +167,7 @@ static double evaluate_true(RfRun *run, Local *local, double h) {
   return far;
 }
 
-/* ---- the paths of the hit units
- * ------------------------------------------------------------------------------- */
+/* ---- the paths of the hit units ------------------------------------------------------------ */
 
 static RfStatus note(RfRun *run, Local *local, const RfAlignNeuron *path, rf_index unit, double from,
                      double per_clock) {
@@ -252,8 +250,7 @@ static RfStatus follow(RfRun *run, Local *local, double h) {
   return status;
 }
 
-/* ---- the step
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------ */
 
 static int by_time(const void *left, const void *right) {
   const LocalEvent *a = left, *b = right;

@@ -1,6 +1,8 @@
 /* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
  * large; every step is cut at its first event. */
+#include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +20,7 @@ void rf_run_free(RfRun *run) {
   rf_free(run->branches);
   rf_free(run->trace);
   rf_moment_free(&run->moment);
+  rf_audit_free(run->audit);
   memset(run, 0, sizeof *run);
 }
 
@@ -31,14 +34,15 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_free(run->H1);
   rf_free(run->row_unit);
   run->f = RF_NEW(double, 2 * size);
-  run->H1 = RF_NEW(double, 3 * mn + system->n + system->units * system->d);
+  run->H1 = RF_NEW(double, 3 * mn + 2 * system->n + system->units * system->d);
   run->row_unit = RF_NEW(rf_index, system->units);
   if (!run->f || !run->H1 || !run->row_unit)
     return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the flow");
   run->y_end = run->f + size;
   run->Hd0 = run->H1 + mn;
   run->Hd1 = run->Hd0 + mn;
-  run->chosen = run->Hd1 + mn + system->n;
+  run->c_ahead = run->Hd1 + mn + system->n;
+  run->chosen = run->c_ahead + system->n;
   run->fresh = false;
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
@@ -52,7 +56,8 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
-  run->escape_slack = 1e-7;
+  run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
+  run->escape_slack = RF_TOL_ESCAPE;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
   run->monitors.smoothed_margin_monotone = true;
   RfStatus status = rf_system_new(context, &run->system, problem);
@@ -115,7 +120,8 @@ double rf_run_tau_unit(const RfRun *run) {
 
 static double next_step(const RfRun *run, double h, double error, double order, double shrink, double grow) {
   double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
-  double longest = 1e12 * rf_run_tau_unit(run); /* at rest the error is zero and h would overflow */
+  double longest =
+      RF_TOL_STEP_LONGEST * rf_run_tau_unit(run); /* at rest the error is zero and h would overflow */
   if (run->problem->freeze_second) longest = fmax(longest, fmin(run->system.tau, 1e290)); /* w ~ ln tau */
   return fmin(longest, h * fmin(grow, fmax(shrink, factor)));
 }
@@ -134,7 +140,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
     if (*error <= 1) break;
     if (isnan(*error)) return RF_INTERRUPTED;
     *h = next_step(run, *h, *error, 8, 0.2, 1);
-    if (!(*h > 1e-16 * rf_run_tau_unit(run))) return no_step(run);
+    if (!(*h > RF_TOL_STEP_EXPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
   rf_explicit_end(method, system);
   memcpy(run->y_end, method->end, (size_t)rf_system_size(system) * sizeof(double));
@@ -154,6 +160,14 @@ static void accept_local(RfRun *run, double h, double error, double bend) {
   run->stuck = 0;
   run->fresh = false;
   run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+}
+
+/* The weights a little way into the step just computed. */
+static void weights_ahead(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_explicit_at(&run->explicit_method, run->y_end, 1.0 / 32, rf_system_size(system));
+  rf_system_fields(system, run->y_end);
+  memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
 }
 
 static RfStatus step_explicit(RfRun *run) {
@@ -182,13 +196,14 @@ static RfStatus step_explicit(RfRun *run) {
   if (at <= 1) {
     status = rf_observe_inside(run, h, at);
     if (status) return status;
+    run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
+    if (run->still) weights_ahead(run);
     rf_explicit_at(method, system->y, at, size);
     book_time(system, at * h);
     run->step_taken = at * h;
-    run->stuck = at * h > 1e-13 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
+    run->stuck = run->still ? run->stuck + 1 : 0;
     run->fresh = false;
-    run->repeats = run->since_event < 32 && run->hits[0].sample == run->last_sample ? run->repeats + 1 : 0;
-    run->last_sample = run->hits[0].sample;
+    if (run->since_event >= 32) rf_run_forget_repeats(run);
     run->since_event = 0;
     run->stiff_count = 0;
     run->h = h;
@@ -219,15 +234,13 @@ static RfStatus step_explicit(RfRun *run) {
   return RF_OK;
 }
 
-/* ---- implicit steps
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- implicit steps ------------------------------------------------------------------------ */
 
 /* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
  * slopes, and e^b integrated piece by piece as an exponential. */
 static void book_long_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
   enum { PIECES = 32 };
   double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
-  if (system->mu != 0) return; /* the scale is frozen: no physical time */
   for (int j = 1; j <= PIECES; j++) {
     double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3)), rise = right - left;
     double mean = fabs(rise) < 1e-6 ? 0.5 * (left + right)
@@ -254,9 +267,13 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
-/* With the scale frozen the path matters less than where it ends. */
+/* With the scale frozen the path matters less than where it ends; but a relative error of the state is one of
+ * that size times q in the margins, and the weights, hence the slopes of slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
-  return run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
+  double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
+  return run->at_infinity
+             ? fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)))
+             : loose;
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -270,7 +287,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
     double side = system->sigma[hit->unit * system->n + hit->sample],
-           close = 1e-11 * system->x_norm[hit->sample];
+           close = RF_TOL_CUT_BEYOND * system->x_norm[hit->sample];
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
@@ -300,7 +317,7 @@ static RfStatus shorten(RfRun *run, double *h) {
   RfStatus status = RF_OK;
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
   bool at_high = true;
-  for (int round = 0; round < 60 && high - low > 1e-13 * high && fraction < 1; round++) {
+  for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
     bool bisect = fraction < 0 || round % 4 == 3;
     double middle = low + (high - low) * (bisect ? 0.5 : fmin(0.999, fmax(1e-3, fraction)));
     status = try_shorter(run, middle);
@@ -345,8 +362,9 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
 static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
+  bool timed = run->phase.part != 3; /* with the scale frozen there is no physical time */
   double error = 0, h = run->h, b0 = -system->log_S;
-  double s0 = system->mu == 0 ? log_S_speed(run, system->y, run->f) : 0;
+  double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
     status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
@@ -354,17 +372,18 @@ static RfStatus step_implicit(RfRun *run) {
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
     h = next_step(run, h, error, 4, 0.2, 1);
-    if (!(h > 1e-19 * rf_run_tau_unit(run))) return no_step(run);
+    if (!(h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
   run->h = next_step(run, h, error, 4, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
+  memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
   if (!status && run->n_hits > 0) status = shorten(run, &h);
   if (status) return status;
-  double b1 = -system->log_S, s1 = system->mu == 0 ? log_S_speed(run, run->y_end, run->f) : 0;
+  double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
-  book_long_time(system, b0, b1, h * s0, h * s1, h);
+  if (timed) book_long_time(system, b0, b1, h * s0, h * s1, h);
   if (!(rf_run_until(run, system->log_t) > 0)) {
     status = stop_inside(run, before, b0, s0, &h);
     if (status) return status;
@@ -382,11 +401,10 @@ static RfStatus step_implicit(RfRun *run) {
     run->stuck = 0;
     return RF_OK;
   }
-  bool again = run->hits[0].unit == run->last_unit && run->hits[0].sample == run->last_sample;
-  run->repeats = run->since_event < 4 ? run->repeats + (again ? 4 : 1) : 0;
-  run->last_unit = run->hits[0].unit, run->last_sample = run->hits[0].sample;
+  if (run->since_event > 4) rf_run_forget_repeats(run);
   run->since_event = 0;
-  run->stuck = h > 1e-15 * rf_run_tau_unit(run) ? 0 : run->stuck + 1;
+  run->still = !(h > RF_TOL_STILL_IMPLICIT * rf_run_tau_unit(run));
+  run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
   return rf_events_apply(run);
 }
@@ -395,12 +413,11 @@ static RfStatus step_implicit(RfRun *run) {
 RfStatus rf_run_step(RfRun *run) {
   double h = run->h, log_t = run->system.log_t;
   rf_index steps = run->steps_explicit;
-  int grace = run->grace;
+  RfHeld held = run->held;
   RfStatus status = look_around(run);
-  if (run->grace > 0) run->grace--;
+  if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
   if (status == RF_INTERRUPTED)
-    run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->grace = grace,
-    run->fresh = false;
+    run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held, run->fresh = false;
   return status;
 }

@@ -2,6 +2,7 @@
  * |loss'|/S are kept by their logarithms, directions and log-norms per unit (design: polar state), so that no
  * size over- or underflows. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void margins(RfSystem *system, const double *y) {
 static void weights(RfSystem *system) {
   rf_index n = system->n;
   double top = -INFINITY, sum = 0;
+  double weightless = system->problem->freeze_second ? 0 : RF_TOL_WEIGHTLESS; /* its steps grow like tau */
   for (rf_index i = 0; i < n; i++) {
     system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
     top = fmax(top, system->p[i]);
@@ -88,7 +90,7 @@ static void weights(RfSystem *system) {
   system->log_S = top + log(sum);
   for (rf_index i = 0; i < n; i++) {
     system->p[i] /= sum;
-    system->c[i] = system->p[i] * system->problem->y[i];
+    system->c[i] = system->p[i] > weightless ? system->p[i] * system->problem->y[i] : 0;
   }
 }
 

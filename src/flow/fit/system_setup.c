@@ -147,8 +147,7 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
   return RF_OK;
 }
 
-/* ---- patterns
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- patterns ------------------------------------------------------------------------------ */
 
 /* Orthonormal basis of the span of the samples on which the unit slides (modified Gram-Schmidt, twice). */
 static void slide_basis(const RfSystem *system, RfSlide *slide) {

@@ -242,7 +242,7 @@ static RfStatus check(RfContext *context, const RfLayeredNet *start, const RfFlo
   return RF_OK;
 }
 
-RfStatus rf_layered_flow_run(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
+RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
                              const double *X, const double *y, rf_index n, RfLoss loss, bool mean,
                              const RfFlowSettings *settings) {
   RfLayeredFlow flow = {0};

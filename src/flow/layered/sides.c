@@ -72,8 +72,7 @@ static bool make_layers(RfSided *sided) {
 
 static double slope_of(const RfSided *sided, int8_t side) { return side > 0 ? 1 : sided->net->leak; }
 
-/* ---- one sample forward and backward ---------------------------------------------------------------------
- */
+/* ---- one sample forward and backward ------------------------------------------------------- */
 
 static void load_matrices(RfSided *sided, const double *theta) {
   for (rf_index l = 0; l < sided->net->n_layers; l++) {
@@ -176,8 +175,7 @@ void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *
 rf_index rf_sided_held(const RfSided *sided) { return sided->held; }
 double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 
-/* ---- the velocity, with slopes that hold ------------------------------------------------------------------
- */
+/* ---- the velocity, with slopes that hold --------------------------------------------------- */
 
 /* v at the slopes as they are, p from the margins. */
 static void plain_velocity(RfSided *sided, double *v) {
@@ -238,8 +236,7 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
   return log_S;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------- */
 
 /* A linear network has no kinks. */
 static bool off_side(const RfSided *sided, rf_index at) {

@@ -27,8 +27,7 @@ RfStatus rf_sided_apply(RfSided *sided, const double *theta);
 /* Puts theta back on the kinks that hold it (rounding leads off). */
 RfStatus rf_sided_project(RfSided *sided, double *theta);
 
-/* ---- for the polish: sides and slopes as they are ---------------------------------------------------------
- */
+/* ---- for the polish: sides and slopes as they are ------------------------------------------ */
 
 rf_index rf_sided_held(const RfSided *sided);
 double *rf_sided_slopes(RfSided *sided); /* one per held unit */

@@ -1,0 +1,40 @@
+/* Every tolerance of certify, in one place. One number, X = tol.kkt (`certify --tol X`, default 1e-8), is the
+ * relative size below which a difference counts as none; the others move with it. */
+#ifndef RF_CERTIFY_TOLERANCES_H
+#define RF_CERTIFY_TOLERANCES_H
+
+/* |w.x| <= X |w||x| is a kink: a network known to X knows its inputs to X |w||x| and no better */
+#define RF_CERTIFY_KINK 1.0
+/* y f(x) <= 1 + X is tight: margins of such a network are known to X as well */
+#define RF_CERTIFY_TIGHT 1.0
+/* |w||a| <= 1e-4 X |theta|^2 is a zero neuron: it moves no margin by as much as X, even 10,000 of them
+ * together */
+#define RF_CERTIFY_ZERO 1e-4
+/* a branch of slopes fails when its residual is above 4 X: the point itself passed at X, and the branch
+ * differs by kinks of X */
+#define RF_CERTIFY_FAILING 4.0
+/* a layer is optimal when its gap is at most 10 X: both sides of the difference carry a rounding of X */
+#define RF_CERTIFY_LAYER_GAP 10.0
+/* a drop of |theta|^2 that rounding cannot fake: evaluated in extended precision, 100 times its error at 1000
+ * terms */
+#define RF_CERTIFY_DROP 1e-13
+/* neurons whose unit vectors agree to this are proportional: a few units in the last place */
+#define RF_CERTIFY_PROPORTIONAL 1e-15
+/* how nearly tight samples may count as tight when a witness is looked for, far from a KKT point: a ladder,
+ * no decision */
+#define RF_CERTIFY_NEARLY                                                                                    \
+  { 0, 1e-6, 1e-3, 0.03, 0.3 }
+/* nearest KKT point: a slope this far (of 1 - leak) inside (leak, 1) pins its input to 0; a slope at an end
+ * does not */
+#define RF_CERTIFY_PINNED 1e-6
+/* nearest KKT point: residuals that Newton's method must reach, far above its rounding and far below any X in
+ * use */
+#define RF_CERTIFY_POLISHED 1e-10
+/* nearest KKT point: a pattern guessed from what is within eta is believed when its residual and the point
+ * are within 1000 eta
+ */
+#define RF_CERTIFY_STRAY 1e3
+/* the search of the optimum gets at least this many seconds of the caller's time */
+#define RF_CERTIFY_LEAST_TIME 1e-3
+
+#endif

@@ -1,0 +1,22 @@
+/* What an audited run may leave, each relative as said in reluflow/flow.h. */
+#ifndef RF_FLOW_AUDIT_TOLERANCES_H
+#define RF_FLOW_AUDIT_TOLERANCES_H
+
+/* Margins of 1e6 carry rounding of 1e-9, which the weights of the samples show; a wrong slope shows whole. */
+#define RF_AUDIT_VELOCITY 1e-6
+/* The dense output is of order 7 inside a step whose ends are right to 1e-11. */
+#define RF_AUDIT_ENERGY 1e-6
+/* Steps keep a^2 - |w|^2 to their own tolerance; ten thousand of them add up. */
+#define RF_AUDIT_BALANCE 1e-6
+/* Events are located to 1e-11 of a step; a missed crossing grows at once. */
+#define RF_AUDIT_SIDES 1e-7
+/* A field that pushes a unit back where it came from; at a release it vanishes to first order. */
+#define RF_AUDIT_EVENTS 1e-6
+/* A unit this near to a hyperplane, relative to |w||x|, is on it. */
+#define RF_AUDIT_ON 1e-8
+/* A sample with a smaller part of sum |c_i||x_i| pushes nobody, and has no side. */
+#define RF_AUDIT_WEIGHTLESS 1e-14
+/* Energy: a fall of ln L below this over a step says nothing, its rounding is 1e-16 over it. */
+#define RF_AUDIT_FALL 1e-3
+
+#endif

@@ -1,0 +1,416 @@
+/* What a unit does at an event: it meets hyperplanes, slides on them, leaves them, or dies. Which
+ * continuations exist is decided by rf_flow_sides, here as in the alignment. */
+#include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind) {
+  if (kind == RF_EVENT_BRANCH) run->branched = true;
+  if (!run->recording) return RF_OK;
+  const RfSystem *system = &run->system;
+  double log_t = system->log_t + (run->problem->mean ? log((double)system->n) : 0);
+  rf_index only = system->only[unit], first = only >= 0 ? only : 0, end = only >= 0 ? only + 1 : system->m;
+  for (rf_index k = first; k < end; k++) {
+    if (system->unit_of[k] != unit) continue;
+    if (run->n_events == run->cap_events) {
+      rf_index grown = run->cap_events ? 2 * run->cap_events : 256;
+      RfFlowEvent *more = rf_resize(run->events, grown, sizeof *more);
+      if (!more) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for events");
+      run->events = more;
+      run->cap_events = grown;
+    }
+    run->events[run->n_events++] = (RfFlowEvent){log_t, k, sample, kind, rf_system_q_min(system)};
+  }
+  return RF_OK;
+}
+
+typedef struct Corner { /* one unit on some hyperplanes */
+  rf_index *on;
+  rf_index n_on;
+  double *base, *ahead, *numbers;
+  int8_t *signs;
+  int8_t *before; /* n: sides as they were when the unit arrived */
+  RfSides sides;
+} Corner;
+
+static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_index d) {
+  memset(corner, 0, sizeof *corner);
+  corner->on = RF_NEW(rf_index, n);
+  corner->numbers = RF_NEW(double, 3 * d + n);
+  corner->signs = RF_NEW(int8_t, (3 + RF_MOST_OPTIONS) * n);
+  if (!corner->on || !corner->numbers || !corner->signs) /* corner_free is the caller's */
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
+  corner->base = corner->numbers;
+  corner->sides.g = corner->base + d;
+  corner->ahead = corner->sides.g + d;
+  corner->sides.slope = corner->ahead + d;
+  corner->sides.sign = corner->signs;
+  corner->sides.other = corner->signs + n;
+  corner->before = corner->signs + 2 * n;
+  corner->sides.found = corner->signs + 3 * n;
+  return RF_OK;
+}
+
+static void corner_free(Corner *corner) {
+  rf_free(corner->on);
+  rf_free(corner->numbers);
+  rf_free(corner->signs);
+}
+
+/* Decides the sides of unit k, whose sigma is 0 on every hyperplane to decide, under the weights c. */
+static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const double *c) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, positive = 0;
+  int8_t *sigma = system->sigma + k * n;
+  RfAlignField field = {.X = system->problem->X, .c = c, .n = n, .d = d, .leak = system->problem->leak};
+  corner->n_on = 0;
+  memset(corner->base, 0, (size_t)d * sizeof(double));
+  for (rf_index i = 0; i < n; i++) {
+    positive += sigma[i] > 0;
+    if (system->x_norm[i] == 0) sigma[i] = -1; /* a zero sample has no hyperplane */
+    if (sigma[i] == 0)
+      corner->on[corner->n_on++] = i;
+    else
+      rf_la_axpy(corner->base, c[i] * (sigma[i] > 0 ? 1 : field.leak), system->problem->X + i * d, d);
+  }
+  corner->sides.count = 1;
+  if (field.leak == 0 && positive == 0) { /* dead: the regular solution stays */
+    for (rf_index z = 0; z < corner->n_on; z++) corner->sides.sign[z] = 0;
+    return rf_system_refresh_unit(system, k);
+  }
+  double a = system->y[system->units * d + k];
+  RfStatus status = rf_flow_sides(run->context, &corner->sides, &field, corner->base, corner->on,
+                                  corner->n_on, a >= 0 ? 1 : -1);
+  for (rf_index z = 0; z < corner->n_on && !status; z++) sigma[corner->on[z]] = corner->sides.sign[z];
+  return status ? status : rf_system_refresh_unit(system, k);
+}
+
+/* Notes the point where unit k may go on in several ways, and where it is told to go elsewhere than it would
+ * by itself, sends it there. */
+static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, n_on = corner->n_on, taken = 0;
+  int8_t *sigma = system->sigma + k * n;
+  if (!run->settings->choices || n_on == 0) return RF_OK;
+  if (run->n_branches == run->cap_branches) {
+    rf_index grown = 2 * run->cap_branches + 8;
+    RfFlowBranch *more = rf_resize(run->branches, grown, sizeof *more);
+    if (!more) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for branches");
+    run->branches = more, run->cap_branches = grown;
+  }
+  RfFlowBranch *branch = &run->branches[run->n_branches];
+  *branch = (RfFlowBranch){.log_t = system->log_t + (run->problem->mean ? log((double)n) : 0), .neuron = -1};
+  for (rf_index j = 0; j < system->m && branch->neuron < 0; j++)
+    if (system->unit_of[j] == k) branch->neuron = j;
+  branch->sectors = RF_NEW(int8_t, RF_MOST_OPTIONS * n);
+  if (!branch->sectors) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for branches");
+  if (run->n_branches < run->settings->n_choices) taken = run->settings->choices[run->n_branches];
+  run->n_branches++;
+  memcpy(branch->sectors, sigma, (size_t)n);
+  branch->n_options = 1;
+  for (int o = 0; o < corner->sides.count && o < RF_MOST_OPTIONS; o++) {
+    const int8_t *row = corner->sides.found + o * n_on;
+    if (memcmp(row, corner->sides.sign, (size_t)n_on) == 0 || branch->n_options == RF_MOST_OPTIONS) continue;
+    int8_t *sector = branch->sectors + branch->n_options++ * n;
+    memcpy(sector, sigma, (size_t)n);
+    for (rf_index z = 0; z < n_on; z++) sector[corner->on[z]] = row[z];
+  }
+  branch->taken = taken < branch->n_options ? taken : 0;
+  if (branch->taken == 0) return RF_OK;
+  memcpy(sigma, branch->sectors + branch->taken * n, (size_t)n);
+  return rf_system_refresh_unit(system, k);
+}
+
+static int slope_side(const RfSystem *system, rf_index unit, rf_index sample, double *slopes) {
+  const RfSlide *slide = &system->slide[unit];
+  rf_system_slide_slopes(system, unit, slopes);
+  for (rf_index z = 0; z < slide->n_on; z++)
+    if (slide->on[z] == sample) return slopes[z] < 0.5 * (1 + system->problem->leak) ? -1 : 1;
+  return 1;
+}
+
+/* A slide on dependent samples can no longer be held: the residual field says which hyperplanes are left, and
+ * to which side. */
+static RfStatus tear_off(RfRun *run, Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double gap, *pull = corner->ahead, a = system->y[system->units * d + k], *w = system->y + k * d;
+  RfStatus status = rf_system_slide_gap(system, k, &gap, pull);
+  double strength = rf_la_norm(pull, d);
+  if (status || !(strength > 0)) return status;
+  rf_la_scale(pull, (a >= 0 ? 1 : -1) / strength, d);
+  for (rf_index z = 0; z < system->slide[k].n_on; z++) {
+    rf_index i = system->slide[k].on[z];
+    double side = rf_la_dot(pull, system->problem->X + i * d, d);
+    if (fabs(side) > RF_TOL_TEAR * system->x_norm[i]) system->sigma[k * n + i] = side > 0 ? 1 : -1;
+  }
+  if (rf_la_norm(w, d) < RF_TOL_ORIGIN)
+    for (rf_index j = 0; j < d; j++) w[j] = RF_TOL_ORIGIN_EXIT * pull[j];
+  return RF_OK;
+}
+
+/* Where a unit that left w = 0 in the direction `ahead` goes: near w = 0 its output weight and the sample
+ * weights are constant, so that the exact path under constant weights tells. */
+static RfStatus leave_origin(RfRun *run, RfAlignNeuron *path, const double *ahead, double sign_a) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  RfAlignField field = {.X = system->problem->X,
+                        .c = system->c,
+                        .n = system->n,
+                        .d = d,
+                        .leak = system->problem->leak,
+                        .freeze_second = true};
+  double *v = RF_NEW(double, d + 1);
+  if (!v) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at w = 0");
+  for (rf_index j = 0; j < d; j++) v[j] = sqrt(0.5) * ahead[j];
+  v[d] = sign_a * sqrt(0.5);
+  RfStatus status = rf_flow_align_neuron(run->context, path, &field, v, 0, NULL, INFINITY);
+  rf_free(v);
+  return status;
+}
+
+/* A unit that slides on d-1 hyperplanes (or d = 1) may meet w = 0, and with it all hyperplanes at once. It
+ * goes on in the direction it came, to where the path from there leads; when that comes back, it stays at
+ * w = 0. */
+static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  int8_t *sigma = system->sigma + k * n;
+  double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
+  double sign_a = a >= 0 ? 1 : -1;
+  memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
+  rf_system_project(system, k, ahead);
+  double speed = rf_la_norm(ahead, d);
+  if (!(speed > 0)) return RF_OK;
+  rf_la_scale(ahead, sign_a / speed, d);
+  RfAlignNeuron path = {0};
+  RfStatus status = leave_origin(run, &path, ahead, sign_a);
+  if (status) return status;
+  bool stays = path.destiny == RF_DESTINY_STUCK;
+  double pace = path.velocity ? rf_la_norm(path.velocity, d) : 0;
+  corner->sides.count = path.branched ? 2 : 1;
+  corner->n_on = 0;
+  if (path.destiny == RF_DESTINY_DEAD) {
+    for (rf_index j = 0; j < d; j++) w[j] = RF_TOL_ORIGIN_EXIT * path.direction[j];
+  } else {
+    for (rf_index j = 0; j < d; j++)
+      w[j] = stays || !(pace > 0) ? 0 : RF_TOL_ORIGIN_EXIT * sign_a * path.velocity[j] / pace;
+  }
+  for (rf_index i = 0; i < n; i++) sigma[i] = stays ? 0 : path.sector[i];
+  rf_align_neuron_free(&path);
+  return rf_system_refresh_unit(system, k);
+}
+
+/* A ridge crossed to and fro without end: at large margins the weight of the sample answers each crossing at
+ * once and drives the unit back, so that in the limit it stays on the hyperplane with a slope in between. It
+ * is held there; the weight gets some steps to settle, and after that the slope has to be in [leak,1] like
+ * that of any slide. A sample without weight drives nobody back. */
+static RfStatus hold(RfRun *run, Corner *corner, rf_index k, rf_index sample) {
+  RfSystem *system = &run->system;
+  if (!(system->p[sample] > RF_TOL_AVERAGED)) return RF_OK;
+  system->sigma[k * system->n + sample] = 0;
+  corner->sides.count = 1;
+  run->held = (RfHeld){.unit = k, .sample = sample, .steps = 12};
+  rf_run_forget_repeats(run);
+  return rf_system_refresh_unit(system, k);
+}
+
+void rf_run_forget_repeats(RfRun *run) { memset(&run->repeats, 0, sizeof run->repeats); }
+
+/* How often this unit has met this sample's hyperplane lately. */
+static int count_repeat(RfRepeats *repeats, rf_index unit, rf_index sample) {
+  int at = 0;
+  while (at < repeats->used && (repeats->unit[at] != unit || repeats->sample[at] != sample)) at++;
+  if (at == repeats->used) {
+    at = repeats->used < RF_REPEATS ? repeats->used++ : repeats->next++ % RF_REPEATS;
+    repeats->unit[at] = unit, repeats->sample[at] = sample, repeats->count[at] = 0;
+  }
+  return ++repeats->count[at];
+}
+
+/* All hits are crossings of one and the same hyperplane. */
+static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
+  const double *X = run->system.problem->X;
+  rf_index d = run->system.d;
+  for (rf_index j = from; j < to; j++)
+    if (run->hits[j].kind != RF_HIT_PLANE ||
+        !rf_flow_parallel(X + run->hits[j].sample * d, X + run->hits[from].sample * d, d))
+      return false;
+  return true;
+}
+
+/* w without its component along x: what has been met is met exactly. */
+static void put_on_plane(RfSystem *system, rf_index k, rf_index i) {
+  const double *x = system->problem->X + i * system->d;
+  double *w = system->y + k * system->d;
+  rf_la_axpy(w, -rf_la_dot(w, x, system->d) / (system->x_norm[i] * system->x_norm[i]), x, system->d);
+}
+
+/* What the hits alone say: hyperplanes met are to be decided, slopes that have left [leak,1] tell the side,
+ * and the sign of a is that of da/dtau = (g.w)(1 - 2a^2), on whichever side of 0 the step has ended. */
+static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to, bool origin, bool *torn) {
+  RfSystem *system = &run->system;
+  rf_index k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * system->n;
+  RfStatus status = RF_OK;
+  for (rf_index j = from; j < to && !status; j++) {
+    const RfHit *hit = &run->hits[j];
+    bool dependent = rf_slide_dependent(&system->slide[k]);
+    if (hit->kind == RF_HIT_PLANE && !origin) {
+      sigma[hit->sample] = 0;
+      put_on_plane(system, k, hit->sample);
+    } else if (hit->kind == RF_HIT_SLOPE && dependent && !*torn) {
+      status = tear_off(run, corner, k);
+      *torn = true;
+    } else if (hit->kind == RF_HIT_SLOPE && !dependent) {
+      sigma[hit->sample] = (int8_t)slope_side(system, k, hit->sample, corner->sides.slope);
+    } else if (hit->kind == RF_HIT_SIGN) {
+      double speed = rf_la_dot(rf_system_g(system, k), system->y + k * system->d, system->d);
+      system->y[system->units * system->d + k] = copysign(RF_TOL_SIGN, speed);
+    }
+  }
+  return status;
+}
+
+/* Several continuations at one hyperplane: the unit came from one side and leaves by the other. */
+static RfStatus go_through(RfRun *run, Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index d = system->d, k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * system->n, flip = (int8_t)-corner->before[run->hits[from].sample];
+  const double *X = system->problem->X, *normal = X + run->hits[from].sample * d;
+  for (rf_index j = from; j < to; j++) {
+    double r = rf_la_dot(X + run->hits[j].sample * d, normal, d);
+    sigma[run->hits[j].sample] = r > 0 ? flip : (int8_t)-flip;
+  }
+  corner->sides.count = 1;
+  return rf_system_refresh_unit(system, k);
+}
+
+/* No time has passed since the last event, and every hyperplane met was left to the side it was met from: the
+ * field along it is zero to first order, and what it is a moment later decides. */
+static RfStatus look_ahead(RfRun *run, Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * system->n;
+  for (rf_index j = from; j < to; j++)
+    if (run->hits[j].kind != RF_HIT_PLANE ||
+        sigma[run->hits[j].sample] != corner->before[run->hits[j].sample])
+      return RF_OK;
+  for (rf_index j = from; j < to; j++) sigma[run->hits[j].sample] = 0;
+  return resolve_unit(run, corner, k, run->c_ahead);
+}
+
+/* A sample without weight has no kink, and no field across it that rounding would not decide: it is crossed.
+ */
+static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * system->n;
+  bool changed = false;
+  for (rf_index j = from; j < to; j++) {
+    rf_index i = run->hits[j].sample;
+    if (run->hits[j].kind != RF_HIT_PLANE || system->c[i] != 0 || corner->before[i] == 0) continue;
+    changed = changed || sigma[i] != -corner->before[i];
+    sigma[i] = (int8_t)-corner->before[i];
+  }
+  return changed ? rf_system_refresh_unit(system, k) : RF_OK;
+}
+
+/* Logs what became of the hyperplanes by the sides before and after. */
+static RfStatus log_changes(RfRun *run, const Corner *corner, rf_index from, rf_index to) {
+  const RfSystem *system = &run->system;
+  rf_index k = run->hits[from].unit;
+  const int8_t *sigma = system->sigma + k * system->n;
+  RfStatus status = RF_OK;
+  for (rf_index j = from; j < to && !status && system->dead[k]; j++)
+    status = rf_events_log(run, k, run->hits[j].sample, RF_EVENT_DIE);
+  for (rf_index i = 0; i < system->n && !status && !system->dead[k]; i++) {
+    if (sigma[i] == corner->before[i]) continue;
+    RfEventKind kind = corner->before[i] == 0 ? RF_EVENT_RELEASE : RF_EVENT_CROSS;
+    status = rf_events_log(run, k, i, sigma[i] == 0 ? RF_EVENT_SLIDE : kind);
+  }
+  return status;
+}
+
+/* All hits of one unit, hits[from..to). */
+static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, k = run->hits[from].unit;
+  bool origin = rf_la_norm(system->y + k * system->d, system->d) < RF_TOL_ORIGIN, torn = false;
+  memcpy(corner->before, system->sigma + k * n, (size_t)n);
+  RfStatus status = take_hits(run, corner, from, to, origin, &torn);
+  if (!status)
+    status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k, system->c);
+  if (!status && !origin && run->still) status = look_ahead(run, corner, from, to);
+  if (!status && !origin && !system->dead[k]) status = cross_weightless(run, corner, from, to);
+  if (!status && corner->sides.count > 1 && one_plane(run, from, to))
+    status = go_through(run, corner, from, to);
+  for (rf_index j = from; j < to && !status; j++) {
+    int most = run->at_infinity ? 8 : 1000;
+    if (run->hits[j].kind != RF_HIT_PLANE || system->dead[k]) continue;
+    if (count_repeat(&run->repeats, k, run->hits[j].sample) >= most)
+      status = hold(run, corner, k, run->hits[j].sample);
+  }
+  if (!status) status = log_changes(run, corner, from, to);
+  if (!status && corner->sides.count > 1) {
+    status = rf_events_log(run, k, run->hits[from].sample, RF_EVENT_BRANCH);
+    if (!status) status = choose(run, corner, k);
+  }
+  return status;
+}
+
+static int by_unit(const void *left, const void *right) {
+  const RfHit *a = left, *b = right;
+  if (a->unit != b->unit) return a->unit < b->unit ? -1 : 1;
+  return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+RfStatus rf_events_apply(RfRun *run) {
+  RfSystem *system = &run->system;
+  Corner corner;
+  RfStatus status = corner_new(run->context, &corner, system->n, system->d);
+  if (status) return status;
+  qsort(run->hits, (size_t)run->n_hits, sizeof *run->hits, by_unit);
+  rf_system_fields(system, system->y);
+  for (rf_index j = 0, next; j < run->n_hits && !status; j = next) {
+    if (run->hits[j].kind == RF_HIT_UNTIL) {
+      run->reached = true;
+      next = j + 1;
+      continue;
+    }
+    for (next = j + 1; next < run->n_hits && run->hits[next].unit == run->hits[j].unit;) next++;
+    status = apply_unit(run, &corner, j, next);
+  }
+  corner_free(&corner);
+  if (!status) rf_system_normalise(system, system->y);
+  return status;
+}
+
+RfStatus rf_run_start(RfRun *run) {
+  RfSystem *system = &run->system;
+  Corner corner;
+  rf_index n = system->n;
+  RfStatus status = corner_new(run->context, &corner, n, system->d);
+  for (rf_index k = 0; k < system->units && !status; k++) status = rf_system_refresh_unit(system, k);
+  if (!status) rf_system_fields(system, system->y);
+  for (rf_index k = 0; k < system->units && !status; k++) {
+    rf_index zeros = 0, first = -1;
+    for (rf_index i = 0; i < n; i++)
+      if (system->sigma[k * n + i] == 0) {
+        zeros++;
+        if (first < 0) first = i;
+      }
+    if (zeros == 0) continue;
+    status = resolve_unit(run, &corner, k, system->c);
+    if (!status && corner.sides.count > 1) {
+      status = rf_events_log(run, k, first, RF_EVENT_BRANCH);
+      if (!status) status = choose(run, &corner, k);
+    }
+  }
+  corner_free(&corner);
+  if (!status) rf_system_normalise(system, system->y);
+  return status;
+}

@@ -1,0 +1,61 @@
+/* Every threshold of the two-layer flow, with the reason for its size. Lengths are relative to |w| <= 1 and
+ * |x|, times to the natural unit of tau, fields to the largest one possible, sum p_i |x_i| (docs/math.md, F).
+ */
+#ifndef RELUFLOW_FLOW_TOLERANCES_H
+#define RELUFLOW_FLOW_TOLERANCES_H
+
+/* ---- on a hyperplane or not (events.c, corner.c) ---- */
+#define RF_TOL_PLANE 1e-13 /* |w.x|/|x| within rounding of a step: some hundred ulps */
+#define RF_TOL_SLOPE 1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples  \
+                            */
+#define RF_TOL_SLOPE_AT   1e-12 /* the same where the moment is looked for, so that it is found before that */
+#define RF_TOL_GAP        1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
+#define RF_TOL_GAP_AT     1e-9  /* the same where the moment is looked for */
+#define RF_TOL_BRACKET    4e-16 /* width of a bracket that cannot be halved any more */
+#define RF_TOL_INSET      1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
+#define RF_TOL_TIE        1e-11 /* events this close (fractions of a step) are one: dense output is no better */
+#define RF_TOL_CUT        1e-13 /* implicit steps are cut at an event to this part of their length */
+#define RF_TOL_CUT_BEYOND 1e-11 /* and at most this far behind the hyperplane */
+#define RF_TOL_ORIGIN                                                                                        \
+  1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
+#define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
+#define RF_TOL_SIGN        1e-20 /* |a| of a unit that has just changed its sign: far below what moves anything */
+#define RF_TOL_TEAR        1e-3 /* cosine of the pull with x above which a dependent slide leaves x's hyperplane */
+#define RF_TOL_WEIGHTLESS  1e-200 /* p of a sample that has no kink: its force is below every rounding error \
+                                   */
+#define RF_TOL_AVERAGED                                                                                      \
+  1e-12 /* p above which a ridge crossed to and fro may be held: the Jacobian knows it */
+
+/* ---- which continuations exist (sides.c) ---- */
+#define RF_TOL_SIDE   1e-14 /* rounding of a slope or of a push relative to the terms it is summed from */
+#define RF_TOL_FASTER 1e-12 /* one field is faster than another by more than rounding */
+
+/* ---- steps (run.c, explicit.c, implicit.c) ---- */
+#define RF_TOL_STEP_EXPLICIT  1e-16 /* no shorter step than this, in units of tau */
+#define RF_TOL_STEP_IMPLICIT  1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
+#define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
+#define RF_TOL_STILL_IMPLICIT 1e-15
+#define RF_TOL_MARGIN         0.01 /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_STEP_LONGEST   1e12 /* at rest the error is zero and the step would overflow */
+
+/* ---- to infinity (infinity.c, polish.c) ---- */
+#define RF_TOL_Q_FROZEN 1e6    /* smallest margin at which the scale is frozen: weights follow within 1/q */
+#define RF_TOL_Q_SLOW   1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_CLIMB    2.0    /* growth of the network per step on the way there: not far past it */
+#define RF_TOL_TINY     1e-300 /* instead of a division by zero */
+#define RF_TOL_LONGEST  30.0 /* growth of the network per step: e^30 of an unstable direction is still seen  \
+                              */
+#define RF_TOL_DRIFT_FROM  0.3  /* ln of the scale off its place from which it is moved, */
+#define RF_TOL_DRIFT_TO    0.1  /* and to which */
+#define RF_TOL_DRIFT_STEP  0.5  /* growth per step meanwhile: the weights follow */
+#define RF_TOL_STALL       1e-3 /* relative change of the distance to the polished point that is none */
+#define RF_TOL_ESCAPE      1e-7 /* rate over the network's own above which a vanishing unit comes back */
+#define RF_TOL_NEAR        1e-6 /* distance of state and polished point at which that is the end */
+#define RF_TOL_NEAR_STILL  1e-3 /* the same where it no longer falls (q^-1/2 at q = 1e6) */
+#define RF_TOL_NEAR_AT_ALL 1e-2 /* farther away it is another point */
+#define RF_TOL_SHARE       1e-9 /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_DROP  0.03 /* a group of this share is not dropped to make the equations solvable */
+#define RF_TOL_VANISHED    1e-9 /* of sum |beta|: a group that the solution makes vanish */
+#define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
+
+#endif

@@ -1,0 +1,94 @@
+/* The flow against the Cartesian integrator: weights at finite times, and what became of runs that were
+ * called converged or not separated. Shared by the suite and bench/random_flow.c. */
+#ifndef RF_TEST_OPINION_H
+#define RF_TEST_OPINION_H
+
+#include "cartesian.h"
+#include "families.h"
+
+typedef struct Opinion {
+  bool given;       /* false: the integrator has none (branching, dependent slides, step limit) */
+  bool contradicts; /* the flow is refuted */
+  double distance;  /* finite times: largest difference of a weight over the largest weight, else of the
+                       directions */
+  double estimate;  /* finite times: the integrator's own error, likewise */
+  char text[200];
+} Opinion;
+
+static inline bool opinion_begin(Cart *cart, const FamilyProblem *p, double tol) {
+  return cart_begin(cart, p->X, p->y, (int)p->n, (int)p->d, p->net.W, p->net.a, (int)p->m,
+                    exp(p->flow.log_scale), p->flow.leak, (int)p->flow.loss, p->flow.mean,
+                    p->flow.freeze_second, tol);
+}
+
+static inline double opinion_largest(const Cart *cart) {
+  double most = 1e-300;
+  for (int e = 0; e < cart->m * (cart->d + 1); e++) most = fmax(most, fabs(cart->theta[e]));
+  return most;
+}
+
+/* Weights of the flow at time t beside the integrator's. flow: net_end times exp(log_norm_end). */
+static inline Opinion opinion_at_time(const FamilyProblem *p, const RfFlowResult *flow, double t) {
+  static Cart fine, coarse;
+  Opinion out = {.given = false};
+  if (!opinion_begin(&fine, p, 1e-14) || !opinion_begin(&coarse, p, 1e-12)) return out;
+  CartStatus status = cart_to_time(&fine, t), other = cart_to_time(&coarse, t);
+  if (status != CART_REACHED || other != CART_REACHED) {
+    snprintf(out.text, sizeof out.text, "no opinion (%d, %d)", (int)status, (int)other);
+    return out;
+  }
+  double size = exp(flow->log_norm_end), largest = opinion_largest(&fine);
+  for (int k = 0; k < fine.m; k++)
+    for (int j = 0; j <= fine.d; j++) {
+      double own = fine.theta[k * (fine.d + 1) + j];
+      double weight = size * (j < fine.d ? flow->net_end.W[k * fine.d + j] : flow->net_end.a[k]);
+      out.distance = fmax(out.distance, fabs(weight - own) / largest);
+      out.estimate = fmax(out.estimate, fabs(coarse.theta[k * (fine.d + 1) + j] - own) / largest);
+    }
+  out.given = out.estimate < 1e-6; /* beyond that the problem is too sensitive for it */
+  out.contradicts = out.given && !(out.distance <= 1e-8 + 2 * out.estimate);
+  snprintf(out.text, sizeof out.text, "distance %.2g, estimate %.2g, %ld events", out.distance, out.estimate,
+           fine.events);
+  return out;
+}
+
+static inline double opinion_direction(const Cart *cart, const RfNet *net) {
+  double norm = sqrt(cart_dot(cart->theta, cart->theta, cart->m * (cart->d + 1))), sum = 0;
+  for (int k = 0; k < cart->m; k++)
+    for (int j = 0; j <= cart->d; j++) {
+      double own = cart->theta[k * (cart->d + 1) + j] / norm;
+      double gap = own - (j < cart->d ? net->W[k * cart->d + j] : net->a[k]);
+      sum += gap * gap;
+    }
+  return sqrt(sum);
+}
+
+/* A run called converged or not separated, against the flow itself carried to margin 400 or to a plateau. The
+ * normalised smoothed margin never falls, so that the limit's margin must not be below it. */
+static inline Opinion opinion_on_status(const FamilyProblem *p, const RfFlowResult *flow) {
+  static Cart cart;
+  Opinion out = {.given = false};
+  if (!opinion_begin(&cart, p, 1e-9)) return out;
+  CartStatus status = cart_to_end(&cart, 400);
+  double norm2 = cart_dot(cart.theta, cart.theta, cart.m * (cart.d + 1));
+  double smoothed = rf_loss_inverse_log(p->flow.loss, log(cart.loss_value)) / norm2;
+  bool converged = flow->limit.outcome == RF_FLOW_CONVERGED;
+  out.given = status == CART_REACHED || status == CART_PLATEAU;
+  out.distance = flow->limit.net.W ? opinion_direction(&cart, &flow->limit.net) : NAN;
+  if (!out.given)
+    snprintf(out.text, sizeof out.text, "no opinion (%d) at t = %.3g", (int)status, cart.t);
+  else if (converged && status == CART_PLATEAU)
+    snprintf(out.text, sizeof out.text, "converged, but loss %.9g is a plateau at t = %.3g", cart.loss_value,
+             cart.t);
+  else if (converged && smoothed > flow->limit.margin * (1 + 1e-6))
+    snprintf(out.text, sizeof out.text, "margin %.9g, but %.9g is reached", flow->limit.margin, smoothed);
+  else if (!converged && status == CART_REACHED)
+    snprintf(out.text, sizeof out.text, "not separated, but margin 400 at t = %.3g", cart.t);
+  else if (!converged && cart.loss_value < exp(flow->log_loss_end) * (1 - 1e-3))
+    snprintf(out.text, sizeof out.text, "at rest with loss %.9g, but %.9g is reached at t = %.3g",
+             exp(flow->log_loss_end), cart.loss_value, cart.t);
+  out.contradicts = out.given && out.text[0];
+  return out;
+}
+
+#endif
