@@ -124,7 +124,7 @@ struct CliCommand {
 
 extern const CliCommand cli_rerun;
 extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
-    cli_sweep_show;
+    cli_sweep_show, cli_sweep_plot, cli_basins;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
     cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
 

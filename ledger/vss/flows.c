@@ -311,6 +311,20 @@ RfStatus rf_vss_group_program(RfContext *context, double *upper, double *lower, 
   return RF_OK;
 }
 
+/* The lower bound sum lambda / max_g |sum lambda_i y_i x_i^g| on that optimum, which any lambda >= 0 gives.
+ */
+static double group_bound(const double *lambda, const double *X, const double *y, rf_index n, rf_index d,
+                          rf_index size) {
+  double worst = 0, sum = 0;
+  for (rf_index i = 0; i < n; i++) sum += lambda[i];
+  for (rf_index g = 0; g < d / size; g++) {
+    double dual[8] = {0};
+    for (rf_index i = 0; i < n; i++) rf_la_axpy(dual, lambda[i] * y[i], X + i * d + g * size, size);
+    worst = fmax(worst, rf_la_norm(dual, size));
+  }
+  return worst > 0 ? sum / worst : 0;
+}
+
 RfStatus rf_vss_12(RfClaimRun *run) {
   enum { n = 8 };
   const rf_index dims[] = {4, 6, 4}, sizes[] = {1, 2, 4}, full[] = {4, 4, 1};
@@ -345,7 +359,9 @@ RfStatus rf_vss_12(RfClaimRun *run) {
       if (!status) at_400 = fmax(at_400, 1 - lower / (flow.norm * flow.norm / flow.min_q / 2));
       rf_layered_flow_free(&flow);
       if (status >= 0) status = rf_claim_layered_limit(run, &limit, &net, X, y, n, losses[draw % 2]);
-      if (!status && limit.outcome == RF_FLOW_CONVERGED) {
+      if (!status &&
+          limit.outcome == RF_FLOW_CONVERGED) { /* the reweighting is slow where groups hardly vanish */
+        lower = fmax(lower, group_bound(limit.lambda, X, y, n, d, sizes[kind]));
         rf_claim_relative(run, "objective at t = infinity against the certified optimum", 0.5 / limit.margin,
                           lower, 1e-8);
         kept[kind]++, rf_claim_made(run, kind_names[kind], 1);

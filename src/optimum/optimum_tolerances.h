@@ -79,13 +79,30 @@ static const double rf_mend_worth = 1e-10;
 /* A polished network may be worse by this much: its multipliers are better. */
 static const double rf_polish_worse = 1e-9;
 
+/* ---- the linear program ----------------------------------------------------------------------- */
+
+/* First bound of the multipliers (rows are units, the largest b is 1). */
+static const double rf_first_bound = 0.05;
+/* Pivots below this share of the largest entry are not taken; ratios may differ by the second. */
+static const double rf_pivot_share = 1e-9, rf_ratio_slack = 1e-11;
+/* Prices below this are zero; multipliers are not negative, and not above their bound, by more than the
+ * second times that bound. */
+static const double rf_price_slack = 1e-10, rf_multiplier_slack = 1e-13;
+/* Local maxima above 1 + this are missing columns: the gap of the program is about that. */
+static const double rf_missing_column = 2e-10;
+/* Directions of one round that are closer are one column. */
+static const double rf_same_column = 1e-9;
+/* Artificials below this share of b are rounding. */
+static const double rf_artificial_left = 1e-12;
+
 /* ---- pattern generation ----------------------------------------------------------------------- */
 
 /* Relative gaps of the master: polish below the first, prove without a polish below the second, and give up
  * below the third. */
 static const double rf_goal_polish = 1e-5, rf_goal_final = 1e-9, rf_goal_last = 1e-11;
-/* The gap aimed at when the caller allows more: polished points have it for free. */
-static const double rf_aim = 1e-9;
+/* The search stops at this share of the gap that counts as proved, which leaves room for the rounding that is
+ * counted at the end; aims above the second one shorten the proof itself. */
+static const double rf_aim_share = 0.25, rf_loose_aim = 1e-7;
 /* Margins of a part that are below 1 by more than this need their sample. */
 static const double rf_margin_short = 1e-12;
 /* Multipliers of this sum without a network: look whether none exists, letting them grow to the second, and

@@ -66,6 +66,9 @@ static const struct {
     {"sweep", "sweep flow gen:xor --width 4,5 --store $TMP/sweep.db"},
     {"sweep", "sweep flow gen:xor --width 4,5 --dry-run"},
     {"sweep", "sweep status $TMP/sweep.db"},
+    {"sweep plot", "sweep plot $TMP/sweep.db --x width --y limit.margin"},
+    {"basins", "basins gen:xor --grid 9x9"},
+    {"basins", "basins gen:DS-PL2 --grid 3x3 --color margin"},
     {"sweep show", "sweep show $TMP/sweep.db 1"},
     {"sweep export", "sweep export $TMP/sweep.db --csv $TMP/sweep.csv --npz $TMP/sweep.npz"},
 };
