@@ -34,9 +34,8 @@ const CliOption cli_common_options[] = {
 #define AT(field) offsetof(RfDataSource, field)
 const CliOption cli_data_options[] = {
     {"--label", CLI_TEXT, AT(label), "COLUMN", NULL, 0, 0,
-     "label column, by name or 0-based index; default: the one that the header calls label, class, target or "
-     "y, "
-     "else the last"},
+     "label column, by name or 0-based index; default: the first when the header calls it label, class, "
+     "target or y, else the last"},
     {"--labels", CLI_TEXT, AT(labels_path), "FILE", NULL, 0, 0, "labels for X.npy or idx images"},
     {"--classes", CLI_TEXT, AT(classes), "A,B", NULL, 0, 0, "keep two classes; B becomes +1"},
     {"--shuffle", CLI_SEED, AT(shuffle_seed), "SEED", NULL, 0, 0, "shuffle the rows"},
