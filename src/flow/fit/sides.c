@@ -83,12 +83,13 @@ static RfStatus field_of_choice(RfContext *context, SidesWork *work, const RfAli
   for (rf_index j = 0; j < d; j++) work->f[j] = -work->g[j];
   RfStatus status = valley_slopes(context, work, field, on);
   if (status) return status;
-  double width = 1 - field->leak;
+  double width = 1 - field->leak, strength = rf_la_norm(work->f, d);
   for (rf_index v = 0; v < work->n_valley; v++) {
     rf_index z = work->valley[v], i = on[z];
-    double s = work->s[v];
-    /* leak 0: a small slope on a heavy sample is a slide all the same */
-    int8_t side = s >= 1 - RF_TOL_SIDE * width ? 1 : s <= field->leak * (1 + RF_TOL_SIDE) ? -1 : 0;
+    /* a small slope on a sample of weight far above the field (a wall) holds the neuron all the same */
+    double s = work->s[v], push = fabs(field->c[i]) * rf_la_norm(field->X + i * d, d);
+    double slack = RF_TOL_SIDE * fmin(width, push > 0 ? strength / push : width);
+    int8_t side = s >= 1 - RF_TOL_SIDE * width ? 1 : s <= field->leak + slack ? -1 : 0;
     work->slope[z] = side > 0 ? 1 : side < 0 ? field->leak : s;
     work->sign[z] = side;
     rf_la_axpy(work->g, field->c[i] * work->slope[z], field->X + i * d, d);

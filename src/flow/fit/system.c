@@ -85,7 +85,9 @@ static void weights(RfSystem *system) {
   }
   for (rf_index i = 0; i < n;
        i++) { /* an unseen sample pushes nobody, but may hold someone on its hyperplane */
-    system->p[i] = exp(fmin(RF_TOL_WALL, system->p[i] - top));
+    double relative =
+        system->p[i] - top; /* a NaN of margins past overflow stays one, and the step is refused */
+    system->p[i] = exp(relative > RF_TOL_WALL ? RF_TOL_WALL : relative);
     if (system->seen[i]) sum += system->p[i];
   }
   system->log_S = top + log(sum);
