@@ -80,6 +80,7 @@ const CliCommand cli_sweep_plot = {
     .min_arguments = 1,
     .max_arguments = 1,
     .owns_output = true,
+    .has_report = true,
     .examples =
         "reluflow sweep plot runs.db --x scale --y limit.margin --color width --facet n -o margins.svg\n"
         "reluflow sweep plot runs.db --x n --y width --color verdict.global=optimum --kind heat --report "

@@ -199,6 +199,12 @@ RF_API RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, c
                                const double *X, const double *y, rf_index n,
                                const RfCertifySettings *settings);
 
+/* Writes the proof file of claim kkt for this network: the residuals of `kkt`, rounded up, hold in exact
+ * arithmetic with its multipliers and slopes. proof->upper is the bound of the stationarity. RF_OK,
+ * RF_UNDECIDED (no file) when the network does not separate the data, or a failure. */
+RF_API RfStatus rf_certify_proof(RfContext *context, RfProof *proof, const char *path, const RfKkt *kkt,
+                                 const RfNet *net, const double *X, const double *y, rf_index n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,41 +56,38 @@
 #define RF_TOL_LOG_TAU      1e3   /* frozen second layer: growth of ln tau that it is followed for */
 
 /* ---- to infinity (infinity.c, polish.c) ---- */
-#define RF_TOL_Q_FROZEN 1e6    /* smallest margin at which the scale is frozen: weights follow within 1/q */
-#define RF_TOL_Q_SLOW   1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
-#define RF_TOL_CLIMB    2.0    /* growth of the network per step on the way there: not far past it */
-#define RF_TOL_TINY     1e-300 /* instead of a division by zero */
-#define RF_TOL_LONGEST                                                                                       \
-  30.0 /* growth of the network per step: e^30 of an unstable direction is still seen                        \
-        */
-#define RF_TOL_DRIFT_FROM  0.3   /* ln of the scale off its place from which it is moved, */
-#define RF_TOL_DRIFT_TO    0.1   /* and to which */
-#define RF_TOL_DRIFT_STEP  0.5   /* growth per step meanwhile: the weights follow */
-#define RF_TOL_STALL       1e-3  /* relative change of the distance to the polished point that is none */
-#define RF_TOL_ESCAPE      1e-7  /* rate over the network's own above which a vanishing unit comes back */
-#define RF_TOL_NEAR        1e-6  /* distance of state and polished point at which that is the end */
-#define RF_TOL_NEAR_STILL  1e-3  /* the same where it no longer falls (q^-1/2 at q = 1e6) */
-#define RF_TOL_NEAR_AT_ALL 1e-2  /* farther away it is another point */
-#define RF_TOL_SHARE       1e-9  /* of sum e^{2 rho}: smaller groups are not part of the limit */
-#define RF_TOL_SHARE_DROP  0.03  /* a group of this share is not dropped to make the equations solvable */
-#define RF_TOL_VANISHED    1e-9  /* of sum |beta|: a group that the solution makes vanish */
-#define RF_TOL_ACTIVE      1e-5  /* p of the samples that the polish starts with */
-#define RF_TOL_PIVOT       1e-9  /* ratio of pivots below which a system is solved by least squares */
-#define RF_TOL_RANK        1e-13 /* singular values below are zero */
-#define RF_TOL_NEWTON      1e-15 /* Newton's step that is rounding, */
-#define RF_TOL_NEWTON_LATE 1e-13 /* after eight steps, */
-#define RF_TOL_NEWTON_LOST 1e-2  /* and the one after fourteen that will not become it */
-#define RF_TOL_OWN         1e-6  /* weight of the flow's own multipliers where others are as good */
-#define RF_TOL_OWN_OFF     1e-9  /* stationarity they may cost */
-#define RF_TOL_TIGHT       1e-9  /* margins over 1 that are tight */
-#define RF_TOL_STATIONARY  1e-10 /* residual of the KKT equations that is accepted */
-#define RF_TOL_VIOLATED    1e-11 /* margins under 1 and multipliers under 0 that are not */
-#define RF_TOL_WALL_LIMIT  1e30  /* multiplier of an unseen sample: any unit that meets it is held */
-#define RF_TOL_DIRECTION   1e-4  /* two runs that end farther apart have not decided */
-#define RF_TOL_UNSEEN      1e-9  /* cosine by which the limit has to leave a sample unseen */
-#define RF_TOL_STILL_FALLS                                                                                   \
-  0.9 /* the distance after a stretch over that before, from which it has stopped falling */
-#define RF_TOL_SIDE_LIMIT  1e-7 /* cosine by which a group of the limit may be beyond a hyperplane */
-#define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
+#define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
+#define RF_TOL_Q_SLOW      1e5 /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_CLIMB       2.0 /* growth of the network per step on the way there: not far past it */
+#define RF_TOL_TINY        1e-300 /* instead of a division by zero */
+#define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
+#define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */
+#define RF_TOL_DRIFT_TO    0.1    /* and to which */
+#define RF_TOL_DRIFT_STEP  0.5    /* growth per step meanwhile: the weights follow */
+#define RF_TOL_STALL       1e-3   /* relative change of the distance to the polished point that is none */
+#define RF_TOL_ESCAPE      1e-7   /* rate over the network's own above which a vanishing unit comes back */
+#define RF_TOL_NEAR        1e-6   /* distance of state and polished point at which that is the end */
+#define RF_TOL_NEAR_STILL  1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
+#define RF_TOL_NEAR_AT_ALL 1e-2   /* farther away it is another point */
+#define RF_TOL_SHARE       1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_DROP  0.03   /* a group of this share is not dropped to make the equations solvable */
+#define RF_TOL_VANISHED    1e-9   /* of sum |beta|: a group that the solution makes vanish */
+#define RF_TOL_ACTIVE      1e-5   /* p of the samples that the polish starts with */
+#define RF_TOL_PIVOT       1e-9   /* ratio of pivots below which a system is solved by least squares */
+#define RF_TOL_RANK        1e-13  /* singular values below are zero */
+#define RF_TOL_NEWTON      1e-15  /* Newton's step that is rounding, */
+#define RF_TOL_NEWTON_LATE 1e-13  /* after eight steps, */
+#define RF_TOL_NEWTON_LOST 1e-2   /* and the one after fourteen that will not become it */
+#define RF_TOL_OWN         1e-6   /* weight of the flow's own multipliers where others are as good */
+#define RF_TOL_OWN_OFF     1e-9   /* stationarity they may cost */
+#define RF_TOL_TIGHT       1e-9   /* margins over 1 that are tight */
+#define RF_TOL_STATIONARY  1e-10  /* residual of the KKT equations that is accepted */
+#define RF_TOL_VIOLATED    1e-11  /* margins under 1 and multipliers under 0 that are not */
+#define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
+#define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
+#define RF_TOL_UNSEEN      1e-9   /* cosine by which the limit has to leave a sample unseen */
+#define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
+#define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
+#define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
 
 #endif

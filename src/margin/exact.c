@@ -1,9 +1,9 @@
-/* Weights that balance exactly: integers f >= 0, not all 0, with sum_i f_i factor_i x_i = 0 (docs/math.md
- * (M.2)). Doubles name the support and the order of the columns; the rest is integer arithmetic: every double
- * is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan elimination
- * (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and
- *     D x_pivot = - sum_free a_pivot,free x_free
- * needs no division. Free entries are the guess, rounded to 53 bits. */
+/* Weights that balance exactly: integers f >= 0, not all 0, with sum_i f_i factor_i x_i = 0 (docs/math.md,
+ * "Rounding"). Doubles name the support and the order of the columns; the rest is integer arithmetic: every
+ * double is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan
+ * elimination (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and D
+ * x_pivot = - sum_free a_pivot,free x_free needs no division. Free entries are the guess, rounded to 53 bits.
+ */
 #include "margin/margin.h"
 
 #include <gmp.h>

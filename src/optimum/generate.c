@@ -201,8 +201,10 @@ static RfStatus first_patterns(RfSolve *s) {
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm) {
-  static const double targets[] = {3, 1.5, 1.1, 1.02};
-  RfStatus status = prove_norm(s, lambda, 1 + slack, 20, 100000, norm);
+  static const double targets[] = {10, 3, 1.5, 1.1, 1.02};
+  /* nodes of many samples are dear: fewer before the looser targets have their turn */
+  rf_index first = s->p->n > 120 ? 5000 : 100000;
+  RfStatus status = prove_norm(s, lambda, 1 + slack, 20, first, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   if (status || *norm <= 1 + fmax(rf_norm_enough, slack) || s->steep.count > 0) return status;
   for (size_t k = 0; k < sizeof targets / sizeof *targets && !status && targets[k] > 1 + 2 * slack; k++) {

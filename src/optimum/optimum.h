@@ -3,6 +3,7 @@
 #define RF_OPTIMUM_OPTIMUM_H
 
 #include "core/core.h"
+#include "optimum/proof_text.h"
 #include "reluflow/optimum.h"
 
 /* A network found after the search, K neurons U (rows of d) with signs +-1: taken when its enclosed objective

@@ -79,6 +79,16 @@ static const double rf_mend_worth = 1e-10;
 /* A polished network may be worse by this much: its multipliers are better. */
 static const double rf_polish_worse = 1e-9;
 
+/* ---- proof files ------------------------------------------------------------------------------ */
+
+/* tau above what the search proved, tried in turn while a node cannot be closed: each costs that many digits
+ * of the lower bound, nothing else. */
+static const double rf_proof_slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
+/* Room below tau that allows numbers of 12, 20 and 30 bits in a closing line. */
+static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
+/* Sines of caps below this: the best multiplier is not resolved, any is valid. */
+static const double rf_cap_sine = 1e-7;
+
 /* ---- the linear program ----------------------------------------------------------------------- */
 
 /* First bound of the multipliers (rows are units, the largest b is 1). */

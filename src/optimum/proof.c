@@ -95,15 +95,14 @@ static RfStatus write_optimum(Claim *c, RfProof *proof, const RfOptimum *o, doub
 /* Looser targets are tried while a node cannot be closed: they cost digits of the lower bound, nothing else.
  */
 static RfStatus prove_optimum(Claim *c, RfProof *proof, const RfOptimum *o, const char *path) {
-  static const double slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
   double norm =
       o->lower > 0 ? rf_enclose_sum(o->lambda, o->n) / o->lower : 1; /* what the search has proved */
   RfStatus status = RF_UNDECIDED;
-  for (size_t k = 0; k < sizeof slack / sizeof *slack && status == RF_UNDECIDED; k++) {
+  for (size_t k = 0; k < sizeof rf_proof_slack / sizeof *rf_proof_slack && status == RF_UNDECIDED; k++) {
     status = rf_proof_open(c->context, &c->text, path);
     if (status) return status;
     proof->nodes = 0;
-    status = finish(c, write_optimum(c, proof, o, norm * (1 + slack[k])), path);
+    status = finish(c, write_optimum(c, proof, o, norm * (1 + rf_proof_slack[k])), path);
   }
   return status;
 }

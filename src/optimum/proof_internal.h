@@ -8,24 +8,8 @@
 #define RF_OPTIMUM_PROOF_INTERNAL_H
 
 #include "optimum/optimum_internal.h"
+#include "optimum/proof_text.h"
 #include "optimum/wide.h"
-
-/* ---- text ------------------------------------------------------------------------------------- */
-
-typedef struct RfProofText {
-  void *file; /* FILE *, written when the buffer is full; NULL: only counted */
-  char *buffer;
-  size_t used, size;
-  double bytes; /* in all */
-  bool failed;
-} RfProofText;
-
-/* path NULL: the text is only counted. */
-RfStatus rf_proof_open(RfContext *context, RfProofText *text, const char *path);
-RfStatus rf_proof_close(RfContext *context, RfProofText *text, const char *path);
-void rf_proof_word(RfProofText *text, const char *word);
-void rf_proof_integer(RfProofText *text, rf_index value);
-void rf_proof_number(RfProofText *text, double value); /* as %a prints it, in every locale */
 
 /* ---- the tree --------------------------------------------------------------------------------- */
 

@@ -124,7 +124,9 @@ static double sweep(RfProofTree *t) {
 /* Writes the closing line when |res| + C allows, with as few digits as will do. */
 static bool close_node(RfProofTree *t, const RfProofNode *v, double room) {
   static const int bits[] = {12, 20, 30, 53};
-  for (int k = room > 1e-3 ? 0 : room > 1e-5 ? 1 : room > 1e-8 ? 2 : 3; k < 4; k++)
+  int k = 0;
+  while (k < 3 && room <= rf_proof_room[k]) k++;
+  for (; k < 4; k++)
     if (rf_line_close(t, v, bits[k])) return true;
   return false;
 }
@@ -159,7 +161,7 @@ static void take_bound(RfProofTree *t, RfProofNode *v, rf_index i, int toward, i
 
 /* mu for which |x + mu G| - mu b is least, from cosines; 0 when the cap says nothing. */
 static double cap_multiplier(double q, double cosine, double sine, double length, double size) {
-  double step = sqrt(fmax(0, 1 - q * q)) * cosine / fmax(sine, 1e-7) - q;
+  double step = sqrt(fmax(0, 1 - q * q)) * cosine / fmax(sine, rf_cap_sine) - q;
   return step > 0 ? step * length / size : 0;
 }
 

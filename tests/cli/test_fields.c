@@ -59,7 +59,7 @@ static const struct {
               "/tests/fuzz/corpus/layers/mixed"},
     {"train", "train gen:multiclass-orthant,K=3 --width 4 --steps 5 --test gen:multiclass-orthant,K=3"},
     {"certify", "certify gen:DS-V1 $TMP/pair.json"},
-    {"certify", "certify gen:DS-PL2 $TMP/best.json"},
+    {"certify", "certify gen:DS-PL2 $TMP/best.json --proof $TMP/kkt.proof --check"},
     {"certify", "certify gen:DS-LL1,leak=0 $TMP/kinks.json"},
     {"explain", "explain gen:DS-PL2 --width 6"},
     {"explain", "explain gen:DS-MC3 --width 3"},
@@ -196,7 +196,7 @@ static int tear_down(void **state) {
   (void)state;
   static const char *const names[] = {"x.csv",     "pair.json",    "best.json",  "ridge.json",
                                       "ridge.csv", "conflict.csv", "kinks.json", "sweep.db",
-                                      "sweep.csv", "sweep.npz",    "xor.proof"};
+                                      "sweep.csv", "sweep.npz",    "xor.proof",  "kkt.proof"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char file[64];
     snprintf(file, sizeof file, "%s/%s", folder, names[i]);
