@@ -285,7 +285,7 @@ static void perturbed_optima(void **state) {
       known.optimum = &optimum;
       for (rf_index i = 0; i < net.m * net.d; i++) net.W[i] *= 1 + size * rf_random_gaussian(&random);
       for (rf_index k = 0; k < net.m; k++) net.a[k] *= 1 + size * rf_random_gaussian(&random);
-      assert_ok(&context, rf_certify(&context, &c, &net, X, y, 8, &known));
+      assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, 8, &known));
       judge(&c, &net, X, y, 8);
       rf_certificate_free(&c);
     }
@@ -314,7 +314,7 @@ static void single_precision(void **state) {
       known.optimum = &optimum;
       for (rf_index i = 0; i < net.m * net.d; i++) net.W[i] = (double)(float)net.W[i];
       for (rf_index k = 0; k < net.m; k++) net.a[k] = (double)(float)net.a[k];
-      assert_ok(&context, rf_certify(&context, &c, &net, X, y, 8, &known));
+      assert_ok(&context, rf_certify_net(&context, &c, &net, X, y, 8, &known));
       assert_true(c.tolerances.kink == 1e-6 && c.tolerances.tight == 1e-6);
       if (!c.kkt.holds) {
         print_case(&net, X, y, 8);
