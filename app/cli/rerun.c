@@ -145,8 +145,7 @@ static RfStatus repeat(CliRun *run, json_t **now, char **words, int count) {
   return status;
 }
 
-/* ---- the command -----------------------------------------------------------------------------------------
- */
+/* ---- the command --------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *object, const char *key) {
   return json_string_value(json_object_get(json_object_get(object, "run"), key));

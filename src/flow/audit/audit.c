@@ -58,8 +58,7 @@ RfStatus rf_audit_new(RfContext *context, RfAudit **out, const RfRun *run) {
   return RF_OK;
 }
 
-/* ---- a state, read from scratch ---------------------------------------------------------------------------
- */
+/* ---- a state, read from scratch ------------------------------------------------------------ */
 
 typedef struct State { /* of the units, as the run holds it */
   const RfRun *run;
@@ -152,8 +151,7 @@ static RfStatus read_field(RfAudit *audit, const State *state, rf_index u, doubl
   return status;
 }
 
-/* ---- what must hold there ---------------------------------------------------------------------------------
- */
+/* ---- what must hold there ------------------------------------------------------------------ */
 
 static void worst(double *number, double value) {
   if (!(value <= *number)) *number = value; /* NaN counts */
@@ -241,8 +239,7 @@ static RfStatus check_events(RfAudit *audit, const State *state) {
   return status;
 }
 
-/* ---- when to look
- * ------------------------------------------------------------------------------------------ */
+/* ---- when to look -------------------------------------------------------------------------- */
 
 /* Evaluations of the run between two looks: a look costs about two of them, more on large problems, whose own
  * evaluations share work between units of one pattern. */
@@ -336,8 +333,7 @@ RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   return status;
 }
 
-/* ---- what was found
- * ---------------------------------------------------------------------------------------- */
+/* ---- what was found ------------------------------------------------------------------------ */
 
 RfFlowAudit rf_audit_result(const RfAudit *audit) {
   RfFlowAudit found = audit->found;
