@@ -7,7 +7,8 @@
 typedef struct CertifyFlags {
   double leak;
   const char *map;
-  bool local;
+  bool local, check;
+  const char *proof;
 } CertifyFlags;
 
 #define FIELD(name) offsetof(CertifyFlags, name)
@@ -18,6 +19,9 @@ static const CliOption options[] = {
     {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
      "which arrays are the weights: fc1.weight=W,fc2.weight=a"},
     {"--local", CLI_FLAG, FIELD(local), NULL, NULL, 0, 0, "do not compare with the global optimum"},
+    {"--proof", CLI_TEXT, FIELD(proof), "FILE", NULL, 0, 0,
+     "write a proof of the KKT residuals, which rfcheck FILE checks in exact arithmetic"},
+    {"--check", CLI_FLAG, FIELD(check), NULL, NULL, 0, 0, "run rfcheck on the file of --proof"},
     {0},
 };
 
@@ -46,10 +50,28 @@ static RfStatus check_data(CliRun *run, const RfDataset *data) {
       data->name, (long long)data->n_classes);
 }
 
-static void write_json(RfJson *json, const CliRun *run, const RfDataset *data, const RfCertificate *c) {
+/* The proof of --proof, checked with --check. */
+static RfStatus prove(CliRun *run, CliProof *proof, const RfDataset *data, const RfNet *net,
+                      const RfCertificate *c) {
+  const CertifyFlags *flags = run->settings;
+  RfContext *context = &run->context;
+  if (flags->check && !flags->proof) return rf_fail(context, RF_ERR_USAGE, "--check needs --proof FILE");
+  if (!flags->proof) return RF_OK;
+  RfStatus status =
+      rf_certify_proof(context, &proof->written, flags->proof, &c->kkt, net, data->X, data->y, data->n);
+  if (status == RF_UNDECIDED)
+    rf_message(context, RF_WARNING, "no proof could be written: the network does not separate the data");
+  if (status) return status < 0 ? status : RF_OK;
+  proof->file = flags->proof;
+  return flags->check ? cli_check_proof(run, proof) : RF_OK;
+}
+
+static void write_json(RfJson *json, const CliRun *run, const RfDataset *data, const RfCertificate *c,
+                       const CliProof *proof) {
   rf_json_string(json, "name", data->name);
   rf_json_string(json, "model", run->arguments[1]);
   rf_certificate_json(json, c);
+  cli_proof_json(json, proof);
   rf_json_null(json, "positive_class");
   rf_json_null(json, "per_class");
 }
@@ -64,14 +86,16 @@ static void write_html(RfText *page, const CliRun *run, const RfDataset *data, c
   rf_text_free(&title);
 }
 
-static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const RfCertificate *c) {
-  if (run->json) write_json(run->json, run, data, c);
+static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const RfCertificate *c,
+                    const CliProof *proof) {
+  if (run->json) write_json(run->json, run, data, c, proof);
   if (run->common.report) write_html(&run->html, run, data, c);
   if (!run->wants_page) return;
   rf_text_addf(&run->page, "%s  %lld neurons, leak %g, on %s: %lld samples in %lld dimensions\n",
                run->arguments[1], (long long)net->m, net->leak, data->name, (long long)data->n,
                (long long)data->d);
   rf_certificate_page(&run->page, c, run->width);
+  cli_proof_page(&run->page, proof);
 }
 
 /* A layered network: KKT figures, and every layer against its own problem. */
@@ -93,6 +117,7 @@ static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNe
       rf_json_string(run->json, "name", data->name);
       rf_json_string(run->json, "model", path);
       rf_json_layered_certificate(run->json, &c);
+      rf_json_null(run->json, "proof");
       rf_json_null(run->json, "positive_class");
       rf_json_null(run->json, "per_class");
     }
@@ -143,7 +168,10 @@ static int certify_run(CliRun *run) {
   }
   if (!status) status = read_model(run, &net, &data);
   if (!status) status = rf_certify_net(&run->context, &c, &net, data.X, data.y, data.n, &settings);
-  if (status >= 0) deliver(run, &data, &net, &c);
+  CliProof proof = {0};
+  RfStatus proved = status >= 0 ? prove(run, &proof, &data, &net, &c) : RF_OK;
+  if (proved < 0) status = proved;
+  if (status >= 0) deliver(run, &data, &net, &c, &proof);
   bool fails = status == RF_OK && !c.kkt.holds;
   rf_certificate_free(&c);
   rf_net_free(&net);
@@ -172,5 +200,7 @@ const CliCommand cli_certify = {
     .max_arguments = 2,
     .examples = "  reluflow certify gen:DS-PL2 net.npz\n"
                 "  reluflow certify data.csv model.safetensors --map fc1.weight=W,fc2.weight=a --json\n",
+    .tol = "residuals that count as a KKT point, stationarity and complementarity, relative; default 1e-8",
+    .has_report = true,
     .run = certify_run,
 };

@@ -115,6 +115,8 @@ struct CliCommand {
   const char *examples; /* lines "command # what it does", or NULL */
   const char *fields;   /* name of its table of fields; NULL = name */
   bool owns_output;     /* -o names the product itself: the frame does not write it */
+  const char *tol;      /* what --tol means here; NULL = the command has no such decision and refuses it */
+  bool has_report, has_pictures; /* --report and --svg; refused otherwise */
   /* Not NULL: how many words at words[at] are not this command's own; they are collected in run->rest. */
   int (*foreign)(int count, char **words, int at);
   int (*run)(CliRun *run);
@@ -122,7 +124,7 @@ struct CliCommand {
 
 extern const CliCommand cli_rerun;
 extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
-    cli_sweep_show;
+    cli_sweep_show, cli_sweep_plot, cli_basins;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
     cli_data_list, cli_data_make, cli_data_convert, cli_data_info;
 
@@ -160,6 +162,19 @@ RfContext cli_drawing_context(const CliRun *run);
 RfStatus cli_load_start(CliRun *run, RfNet *net, const char *path, const char *map, double leak);
 RfStatus cli_load_layered_start(CliRun *run, RfLayeredNet *net, bool *layered, const char *path);
 /* The scale of a start from the words of --scale and --log-scale; neither given: as it is. */
+/* A proof file and the verdict of the checker (proof.c). file is NULL when none was asked for. */
+typedef struct CliProof {
+  const char *file;
+  RfProof written;
+  bool checked, accepted;
+  char verdict[256];
+} CliProof;
+
+/* Runs rfcheck on the file. A failure when it does not run or does not accept. */
+RfStatus cli_check_proof(CliRun *run, CliProof *proof);
+void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_page(RfText *page, const CliProof *proof);
+
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);
 
 /* ---- inside the frame ------------------------------------------------------------------------ */
@@ -179,6 +194,8 @@ const CliCommand *cli_find_command(int *used, int count, char **words);
 /* Every option of the run in the order of the help page; `value` is the struct it lies in. */
 typedef void (*CliOptionFn)(void *user, const CliOption *option, const void *base);
 void cli_each_option(CliRun *run, CliOptionFn each, void *user);
+/* False for a common flag that the command would have to ignore. */
+bool cli_takes(const CliCommand *command, const CliOption *option);
 /* Fills run from the words after the command's name. */
 RfStatus cli_parse(CliRun *run, int count, char **words);
 /* The name in `names` closest to `word`, NULL when nothing is close. */

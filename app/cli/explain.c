@@ -89,5 +89,8 @@ const CliCommand cli_explain = {
     .examples = "reluflow explain gen:DS-PL2 --report page.html # orthogonally separable data\n"
                 "reluflow explain gen:xor # four points that no line separates\n"
                 "reluflow explain iris.csv --classes 0,1 --center",
+    .tol = "relative gap of the best margin that counts as proved; default 1e-8",
+    .has_report = true,
+    .has_pictures = true,
     .run = explain_run,
 };

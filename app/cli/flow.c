@@ -219,5 +219,8 @@ const CliCommand cli_flow = {
                 "  reluflow flow gen:orthant,n=500,d=20 --width 100 --scale limit --json\n"
                 "  reluflow flow data.csv --leak 0.1 --init gaussian --report flow.html\n"
                 "  reluflow flow data.csv --weights deep.json # a layered network\n",
+    .tol = "relative tolerance of the integration; default 1e-10",
+    .has_report = true,
+    .has_pictures = true,
     .run = flow_run,
 };

@@ -53,10 +53,13 @@ static void option_usage(char *out, size_t size, const CliOption *option) {
     rf_format(out, size, "%s", option->name);
 }
 
-static void print_options(RfText *out, const CliOption *options, int width) {
+/* command: whose help it is, NULL for all. */
+static void print_options(RfText *out, const CliOption *options, const CliCommand *command, int width) {
   enum { INDENT = 28 };
   for (const CliOption *option = options; option->name; option++) {
     char usage[128];
+    bool common = options == cli_common_options && command;
+    if (common && !cli_takes(command, option)) continue;
     option_usage(usage, sizeof usage, option);
     rf_text_addf(out, "  %-*s", INDENT - 2, usage);
     if (strlen(usage) > INDENT - 4) {
@@ -64,7 +67,7 @@ static void print_options(RfText *out, const CliOption *options, int width) {
       rf_text_repeat(out, " ", INDENT);
     }
     RfText help = {0};
-    rf_text_add(&help, option->help);
+    rf_text_add(&help, common && strcmp(option->name, "--tol") == 0 ? command->tol : option->help);
     if (option->fallback) rf_text_addf(&help, " (default %s)", option->fallback);
     rf_text_wrap(out, rf_text_string(&help), INDENT, width);
     if (help.failed) out->failed = true;
@@ -81,14 +84,14 @@ void cli_help_command(RfText *out, const CliCommand *command, int width) {
   rf_text_wrap(out, command->description, 0, width);
   if (command->options && command->options->name) {
     heading(out, "Flags");
-    print_options(out, command->options, width);
+    print_options(out, command->options, command, width);
   }
   if (command->takes_data) {
     heading(out, "Data flags, applied in this order");
-    print_options(out, cli_data_options, width);
+    print_options(out, cli_data_options, command, width);
   }
   heading(out, "Common flags");
-  print_options(out, cli_common_options, width);
+  print_options(out, cli_common_options, command, width);
   if (command->examples) {
     heading(out, "Examples");
     rf_text_add(out, command->examples);

@@ -58,5 +58,8 @@ const CliCommand cli_inspect = {
     .examples = "  reluflow inspect gen:DS-PL2\n"
                 "  reluflow inspect gen:DS-SYM6 --leak 0.5 --report page.html --svg pictures\n"
                 "  reluflow inspect iris.csv --classes 0,1 --json\n",
+    .tol = "relative size below which an inner product counts as 0; default 1e-12",
+    .has_report = true,
+    .has_pictures = true,
     .run = inspect_run,
 };

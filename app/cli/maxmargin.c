@@ -9,6 +9,8 @@ typedef struct Settings {
   double leak;
   rf_index width;
   int signs; /* position in the list of choices */
+  const char *proof;
+  bool check;
 } Settings;
 
 static const CliOption options[] = {
@@ -21,6 +23,11 @@ static const CliOption options[] = {
      "say whether a network with M neurons reaches the optimum"},
     {"--signs", CLI_CHOICE, offsetof(Settings, signs), "both|+|-", "both", 0, 0,
      "allow only a >= 0 or only a <= 0"},
+    {"--proof", CLI_TEXT, offsetof(Settings, proof), "FILE", NULL, 0, 0,
+     "write a proof of the answer, which rfcheck FILE checks in exact arithmetic (with --linear: of the "
+     "linear "
+     "part)"},
+    {"--check", CLI_FLAG, offsetof(Settings, check), NULL, NULL, 0, 0, "run rfcheck on the file of --proof"},
     {0},
 };
 
@@ -43,10 +50,38 @@ static RfStudyBestSettings settings_from_flags(CliRun *run) {
   return out;
 }
 
+/* The proof of --proof, checked with --check. */
+static RfStatus prove(CliRun *run, CliProof *proof, const RfStudyBest *best, rf_index count,
+                      const RfStudyBestSettings *s) {
+  const Settings *flags = run->settings;
+  RfContext *context = &run->context;
+  if (flags->check && !flags->proof) return rf_fail(context, RF_ERR_USAGE, "--check needs --proof FILE");
+  if (!flags->proof) return RF_OK;
+  if (count != 1)
+    return rf_fail(context, RF_ERR_USAGE, "--proof needs two classes: choose them with --classes");
+  if (flags->linear && flags->intercept)
+    return rf_fail(context, RF_ERR_USAGE, "proofs of the linear part have no intercept");
+  const double *X = best->data->X, *y = best->data->y;
+  RfStatus status =
+      best->has_global
+          ? rf_optimum_proof(context, &proof->written, flags->proof, &best->global, X, y, s->optimum.signs)
+          : rf_proof_linear(context, &proof->written, flags->proof, &best->linear, X, y);
+  if (status == RF_UNDECIDED) rf_message(context, RF_WARNING, "no proof could be written");
+  if (status) return status;
+  proof->file = flags->proof;
+  return flags->check ? cli_check_proof(run, proof) : RF_OK;
+}
+
 static RfStatus show(CliRun *run, const RfDataset *data, const RfStudyBest *const *bests, rf_index count,
-                     const RfStudyBestSettings *settings) {
-  if (run->json) rf_json_bests(run->json, data, bests, count, settings, run->common.detail);
-  if (run->wants_page) rf_text_bests(&run->page, data, bests, count, settings);
+                     const RfStudyBestSettings *settings, const CliProof *proof) {
+  if (run->json) {
+    rf_json_bests(run->json, data, bests, count, settings, run->common.detail);
+    cli_proof_json(run->json, proof);
+  }
+  if (run->wants_page) {
+    rf_text_bests(&run->page, data, bests, count, settings);
+    cli_proof_page(&run->page, proof);
+  }
   if (run->common.report) rf_html_bests(&run->html, data, bests, count, settings);
   if (!run->common.svg) return RF_OK;
   if (count != 1 || data->n != 2)
@@ -69,7 +104,10 @@ static int maxmargin_run(CliRun *run) {
                             : rf_fail(&run->context, RF_ERR_MEMORY, "out of memory");
   }
   for (rf_index k = 0; status >= 0 && k < split.count; k++) views[k] = &bests[k];
-  RfStatus shown = status >= 0 ? show(run, &data, views, split.count, &settings) : RF_OK;
+  CliProof proof = {0};
+  RfStatus proved = status >= 0 ? prove(run, &proof, &bests[0], split.count, &settings) : RF_OK;
+  status = proved < 0 ? proved : rf_status_worse(status, proved);
+  RfStatus shown = status >= 0 ? show(run, &data, views, split.count, &settings, &proof) : RF_OK;
   if (shown < 0) status = shown;
   for (rf_index k = 0; bests && k < split.count; k++) rf_study_best_free(&bests[k]);
   rf_free(bests);
@@ -101,6 +139,10 @@ const CliCommand cli_maxmargin = {
                 "  reluflow maxmargin gen:gaussian,n=30,d=5 --leak 0.1 --json\n"
                 "  reluflow maxmargin gen:DS-PL2 --linear\n"
                 "  reluflow maxmargin gen:DS-WP1 --svg pictures\n"
+                "  reluflow maxmargin gen:gaussian,n=20,d=3 --proof best.proof --check\n"
                 "  reluflow maxmargin iris.csv --classes 1,2 --linear --intercept --json\n",
+    .tol = "relative gap that counts as proved; default 1e-8",
+    .has_report = true,
+    .has_pictures = true,
     .run = maxmargin_run,
 };

@@ -21,7 +21,8 @@ const CliOption cli_common_options[] = {
      "how much detail the results carry"},
     {"--seed", CLI_SEED, AT(seed), "N", "0", 0, 0, "seed of everything random; same seed, same result"},
     {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
-    {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1, "relative tolerance of the command's main decision"},
+    {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1,
+     "relative tolerance of the command's main decision, as its help says"},
     {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
     {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", NULL, 0, 0,
      "where data files are looked up that are not found as named; default: the folder in the environment "
@@ -33,14 +34,19 @@ const CliOption cli_common_options[] = {
 #define AT(field) offsetof(RfDataSource, field)
 const CliOption cli_data_options[] = {
     {"--label", CLI_TEXT, AT(label), "COLUMN", NULL, 0, 0,
-     "label column, by name or 0-based index; default: the last"},
+     "label column, by name or 0-based index; default: the one that the header calls label, class, target or "
+     "y, "
+     "else the last"},
     {"--labels", CLI_TEXT, AT(labels_path), "FILE", NULL, 0, 0, "labels for X.npy or idx images"},
     {"--classes", CLI_TEXT, AT(classes), "A,B", NULL, 0, 0, "keep two classes; B becomes +1"},
     {"--shuffle", CLI_SEED, AT(shuffle_seed), "SEED", NULL, 0, 0, "shuffle the rows"},
     {"--limit", CLI_INDEX, AT(limit), "N", NULL, 0, 0, "keep the first N rows"},
     {"--divide", CLI_NUMBER, AT(divide), "C", NULL, 0, 0, "divide every entry by C"},
     {"--center", CLI_FLAG, AT(center), NULL, NULL, 0, 0, "subtract the mean of all rows"},
+    {"--standardize", CLI_FLAG, AT(standardize), NULL, NULL, 0, 0,
+     "columns to mean 0 and deviation 1; constant columns become 0"},
     {"--unit", CLI_FLAG, AT(unit), NULL, NULL, 0, 0, "scale every row to length 1"},
+    {"--scale-rows", CLI_FLAG, AT(unit), NULL, NULL, 0, 0, "the same as --unit"},
     {"--bias", CLI_NUMBER, AT(bias), "C", NULL, 0, 0, "append a constant column C"},
     {"--memory", CLI_BYTES, AT(memory_limit), "SIZE", NULL, 0, 0,
      "largest dense matrix to hold, e.g. 500M or 4G; default: half of the machine's memory"},
@@ -267,6 +273,21 @@ static RfStatus finish_source(CliRun *run) {
   return RF_OK;
 }
 
+bool cli_takes(const CliCommand *command, const CliOption *option) {
+  if (strcmp(option->name, "--tol") == 0) return command->tol != NULL;
+  if (strcmp(option->name, "--report") == 0) return command->has_report;
+  return strcmp(option->name, "--svg") != 0 || command->has_pictures;
+}
+
+/* A common flag that this command would have to ignore. */
+static RfStatus refuse_idle(CliRun *run) {
+  for (const CliOption *option = cli_common_options; option->name; option++)
+    if (cli_given(run, option->name) && !cli_takes(run->command, option))
+      return rf_fail(&run->context, RF_ERR_USAGE, "%s: not for '%s', which has nothing it could change",
+                     option->name, run->command->name);
+  return RF_OK;
+}
+
 RfStatus cli_parse(CliRun *run, int count, char **words) {
   rf_data_source_init(&run->source);
   RfStatus status = set_defaults(run);
@@ -296,7 +317,8 @@ RfStatus cli_parse(CliRun *run, int count, char **words) {
     return rf_fail(&run->context, RF_ERR_USAGE, "%s: one argument too many for '%s'",
                    run->arguments[command->max_arguments], command->name);
   }
-  return command->takes_data ? finish_source(run) : RF_OK;
+  status = refuse_idle(run);
+  return !status && command->takes_data ? finish_source(run) : status;
 }
 
 void cli_each_option(CliRun *run, CliOptionFn each, void *user) {

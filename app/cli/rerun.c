@@ -145,7 +145,7 @@ static RfStatus repeat(CliRun *run, json_t **now, char **words, int count) {
   return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *object, const char *key) {
   return json_string_value(json_object_get(json_object_get(object, "run"), key));
@@ -239,5 +239,6 @@ const CliCommand cli_rerun = {
     .min_arguments = 1,
     .max_arguments = 1,
     .examples = "  reluflow flow gen:DS-PL2 -o run.json && reluflow rerun run.json\n",
+    .tol = "relative difference of two numbers that counts as the same; default 0",
     .run = rerun_run,
 };

@@ -160,7 +160,9 @@ static void dry_run(CliRun *run, const SweepPlan *plan) {
   if (run->json) rf_json_end(run->json);
   if (run->wants_page && plan->n_cells > most)
     rf_text_addf(&run->page, "        and %lld more\n", (long long)(plan->n_cells - most));
-  if (run->wants_page)
+  if (run->wants_page && !(seconds >= 0))
+    rf_text_addf(&run->page, "%lld cells; those that were tried had no result\n", (long long)plan->n_cells);
+  else if (run->wants_page)
     rf_text_addf(&run->page, "%lld cells, about %.3g s of work: %.3g s on %lld workers\n",
                  (long long)plan->n_cells, seconds, seconds / (double)workers, (long long)workers);
   if (line.failed) run->page.failed = true;
@@ -454,5 +456,6 @@ const CliCommand cli_sweep_show = {
     .min_arguments = 2,
     .max_arguments = 2,
     .examples = "reluflow sweep show runs.db 17 --report cell17.html\n",
+    .has_report = true,
     .run = show_run,
 };

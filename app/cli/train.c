@@ -241,5 +241,7 @@ const CliCommand cli_train = {
         "reluflow train gen:orthant --optimizer sgd --batch 50 --epochs 500 # stochastic\n"
         "reluflow train gen:orthant --model deep.json --optimizer adam --epochs 50 # a layered network\n"
         "reluflow train gen:orthant --checkpoint run.ckpt --steps 100000 # can be resumed",
+    .has_report = true,
+    .has_pictures = true,
     .run = train_run,
 };

@@ -358,5 +358,7 @@ const CliCommand cli_verify = {
     .examples = "reluflow verify --list # what there is\nreluflow verify VSS-0* --report ledger.html\n"
                 "reluflow verify --report ledger.html --svg figures # everything, and every figure\n"
                 "reluflow verify --quick --seeds-from 1071 --times 3 # claims x seeds",
+    .has_report = true,
+    .has_pictures = true,
     .run = verify_run,
 };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void kkt_json(RfJson *json, const RfKkt *kkt) {
+static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest) {
   bool known = kkt->lambda != NULL;
   rf_json_object(json, "kkt");
   rf_json_boolean(json, "holds", kkt->holds);
@@ -23,6 +23,14 @@ static void kkt_json(RfJson *json, const RfKkt *kkt) {
     rf_json_end(json);
   }
   if (known) rf_json_end(json);
+  if (nearest->found) {
+    rf_json_object(json, "nearest");
+    rf_json_number(json, "distance", nearest->distance);
+    rf_json_number(json, "stationarity", nearest->stationarity);
+    rf_json_end(json);
+  } else {
+    rf_json_null(json, "nearest");
+  }
   rf_json_end(json);
 }
 
@@ -92,7 +100,7 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   rf_json_number(json, "margin", c->kkt.margin);
   rf_json_numbers(json, "margins", c->kkt.margins, c->kkt.n);
   rf_json_number(json, "objective", c->kkt.objective);
-  kkt_json(json, &c->kkt);
+  kkt_json(json, &c->kkt, &c->nearest);
   tolerances_json(json, &c->tolerances);
   rf_json_integer(json, "zero_neurons", c->kkt.n_zero);
   rf_json_number(json, "balance_error", c->kkt.lambda ? c->kkt.balance_error : NAN);

@@ -47,3 +47,38 @@ static const RfField show[] = {
 };
 const RfFieldTable rf_fields_sweep_show = {"sweep show", false, "one cell of a sweep, repeated",
                                            RF_ROWS(show)};
+
+static const RfField plot[] = {
+    RF_STRING_ROW("store", "the SQLite file"),
+    RF_INTEGER_ROW("cells", "cells drawn"),
+    RF_INTEGER_ROW("without_answer", "of these, cells without an answer"),
+    RF_BOOLEAN_ROW("proportion", "what is shown is yes or no: shares instead of medians"),
+    RF_OBJECT_ROW("groups[]", "one object per mark"),
+    RF_STRING_ROW("groups[].x", "value of --x"),
+    RF_STRING_ROW("groups[].series", "value of --color; of --y in a heat map"),
+    RF_STRING_ROW("groups[].facet", "value of --facet"),
+    RF_INTEGER_ROW("groups[].cells", "cells of the group"),
+    RF_INTEGER_ROW("groups[].without_answer", "of these, cells without an answer"),
+    RF_NUMBER_ROW("groups[].low", "", "lower quartile, or lower end of the interval of the share"),
+    RF_NUMBER_ROW("groups[].middle", "", "median, or share"),
+    RF_NUMBER_ROW("groups[].high", "", "upper quartile, or upper end of the interval of the share"),
+    RF_RUN_ROW,
+};
+const RfFieldTable rf_fields_sweep_plot = {"sweep plot", false, "a picture of a store, in numbers",
+                                           RF_ROWS(plot)};
+
+static const RfField basins[] = {
+    RF_STRING_ROW("name", "the dataset as it was asked for"),
+    RF_STRING_ROW("shape", "circle | sphere | plane"),
+    RF_STRING_ROW("color", "destiny | limit | margin"),
+    RF_INTEGER_ROW("width", "pixels across"),
+    RF_INTEGER_ROW("height", "pixels down"),
+    RF_INTEGER_ROW("starts", "pixels that are starts"),
+    RF_INTEGER_ROW("undecided", "starts whose end is not known"),
+    RF_NUMBER_ROW("margin", "length", "--color margin: the largest"),
+    RF_OBJECT_ROW("places[]", "where starts go"),
+    RF_STRING_ROW("places[].name", "destiny, or sign of a (p or n) and final sector"),
+    RF_INTEGER_ROW("places[].pixels", "starts that go there"),
+    RF_RUN_ROW,
+};
+const RfFieldTable rf_fields_basins = {"basins", false, "which start goes where", RF_ROWS(basins)};

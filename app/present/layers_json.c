@@ -57,6 +57,7 @@ void rf_json_layered_certificate(RfJson *json, const RfLayeredCertificate *c) {
   rf_json_number(json, "complementarity", kkt->lambda ? kkt->complementarity : NAN);
   rf_json_numbers(json, "lambda", kkt->lambda, kkt->n);
   rf_json_null(json, "kinks");
+  rf_json_null(json, "nearest");
   rf_json_end(json);
   rf_json_null(json, "tolerances");
   rf_json_null(json, "zero_neurons");

@@ -1,9 +1,8 @@
 /* From the JSON object of a cell to a row: one column per scalar field of the command's table, shapes
  * expanded. Fields that tell how long something took are no columns: the row's own `seconds` does. */
-#include "sweep/sweep_internal.h"
+#include "sweep/scan.h"
 #include "core/core.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,58 +84,21 @@ RfStatus sweep_columns_new(RfContext *context, SweepColumns *columns, const Swee
   return sweep_out_of_memory(context);
 }
 
-/* ---- digests ---------------------------------------------------------------------------------- */
+/* ---- digests and packing ---------------------------------------------------------------------- */
 
-/* Takes times out, at every depth. */
-static void drop_times(json_t *value) {
-  static const char *const times[] = {"seconds", "steps_per_second", "started", "run"};
-  size_t index;
-  const char *key;
-  json_t *member;
-  if (json_is_object(value)) {
-    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) json_object_del(value, times[k]);
-    json_object_foreach(value, key, member) drop_times(member);
-  } else if (json_is_array(value) && json_is_object(json_array_get(value, 0))) {
-    json_array_foreach(value, index, member) drop_times(member);
-  }
-}
-
-/* The object, members sorted, without blanks and times, numbers with 17 digits. */
-static bool digest_of(char digest[72], json_t *root) {
-  drop_times(root);
-  char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-  if (!text) return false;
+static void sha256_of(char digest[72], const RfText *text) {
   RfSha256 sha;
   rf_sha256_init(&sha);
-  rf_sha256_add(&sha, text, strlen(text));
+  rf_sha256_add(&sha, rf_text_string(text), text->length);
   rf_sha256_text(&sha, digest);
-  free(text);
-  return true;
 }
 
 RfStatus sweep_digest(RfContext *context, char digest[72], const char *json, size_t length) {
-  json_error_t error;
-  locale_t before = rf_locale_enter(); /* jansson reads and writes numbers */
-  json_t *root = json_loadb(json, length, 0, &error);
-  bool fine = root && digest_of(digest, root);
-  rf_locale_leave(before);
-  json_decref(root);
-  return fine ? RF_OK : rf_fail(context, RF_ERR_INTERNAL, "not JSON: %s", error.text);
-}
-
-/* ---- packing ---------------------------------------------------------------------------------- */
-
-static json_t *member_at(json_t *object, const char *path) {
-  char key[128];
-  while (object && *path) {
-    size_t length = strcspn(path, ".");
-    if (length >= sizeof key) return NULL;
-    memcpy(key, path, length);
-    key[length] = '\0';
-    object = json_object_get(object, key);
-    path += length + (path[length] == '.');
-  }
-  return object;
+  RfText plain = {0};
+  bool fine = sweep_scan(&plain, NULL, NULL, NULL, json, length);
+  if (fine) sha256_of(digest, &plain);
+  rf_text_free(&plain);
+  return fine ? RF_OK : rf_fail(context, RF_ERR_INTERNAL, "the answer is not JSON");
 }
 
 static void pack_text(RfText *out, const char *text, size_t length) {
@@ -147,23 +109,15 @@ static void pack_text(RfText *out, const char *text, size_t length) {
   rf_text_add_bytes(out, text, length);
 }
 
-static void pack_value(RfText *out, const json_t *value) {
-  if (json_is_integer(value) || json_is_boolean(value)) {
-    char kind = SWEEP_INT;
-    int64_t integer = json_is_integer(value) ? json_integer_value(value) : json_is_true(value);
-    rf_text_add_bytes(out, &kind, 1);
-    rf_text_add_bytes(out, (const char *)&integer, sizeof integer);
-  } else if (json_is_real(value)) {
-    char kind = SWEEP_DOUBLE;
-    double number = json_real_value(value);
-    rf_text_add_bytes(out, &kind, 1);
-    rf_text_add_bytes(out, (const char *)&number, sizeof number);
-  } else if (json_is_string(value)) {
-    pack_text(out, json_string_value(value), json_string_length(value));
-  } else {
-    char kind = SWEEP_NULL;
-    rf_text_add_bytes(out, &kind, 1);
-  }
+static void pack_scalar(RfText *out, const SweepScalar *scalar, const RfText *texts) {
+  char kind = (char)scalar->kind;
+  if (scalar->kind == SWEEP_STRING)
+    return pack_text(out, rf_text_string(texts) + scalar->start, scalar->length);
+  rf_text_add_bytes(out, &kind, 1);
+  if (scalar->kind == SWEEP_INT)
+    rf_text_add_bytes(out, (const char *)&scalar->integer, sizeof scalar->integer);
+  if (scalar->kind == SWEEP_DOUBLE)
+    rf_text_add_bytes(out, (const char *)&scalar->number, sizeof scalar->number);
 }
 
 /* The JSON as a zlib stream. */
@@ -177,35 +131,31 @@ static bool pack_json(RfText *out, const RfText *json) {
   return fine;
 }
 
-static RfStatus pack(RfContext *context, RfText *out, const SweepColumns *columns, const SweepAnswer *answer,
-                     bool keep_json) {
-  json_error_t error;
-  char digest[72] = "";
-  bool fine = true;
-  json_t *root = NULL;
-  if (!answer->failed) {
-    root = json_loadb(rf_text_string(&answer->json), answer->json.length, 0, &error);
-    if (!root) return rf_fail(context, RF_ERR_INTERNAL, "not JSON: %s", error.text);
-  }
-  for (rf_index k = 0; k < columns->count; k++)
-    pack_value(out, root ? member_at(root, columns->items[k].path) : NULL);
-  if (root) fine = digest_of(digest, root);
-  pack_text(out, digest, strlen(digest));
-  pack_text(out, answer->error, strlen(answer->error));
-  if (root && keep_json && fine)
-    fine = pack_json(out, &answer->json);
-  else
-    pack_value(out, NULL);
-  json_decref(root);
-  return fine && !out->failed ? RF_OK : sweep_out_of_memory(context);
-}
-
 RfStatus sweep_pack(RfContext *context, RfText *out, const SweepColumns *columns, const SweepAnswer *answer,
                     bool keep_json) {
-  locale_t before = rf_locale_enter(); /* jansson reads and writes numbers */
-  RfStatus status = pack(context, out, columns, answer, keep_json);
-  rf_locale_leave(before);
-  return status;
+  static const SweepScalar none = {0};
+  SweepScalar *scalars = RF_NEW(SweepScalar, columns->count);
+  RfText plain = {0}, texts = {0};
+  char digest[72] = "";
+  bool answered = !answer->failed, fine = scalars != NULL;
+  if (fine && answered &&
+      !sweep_scan(&plain, scalars, &texts, columns, rf_text_string(&answer->json), answer->json.length)) {
+    rf_free(scalars);
+    rf_text_free(&plain), rf_text_free(&texts);
+    return rf_fail(context, RF_ERR_INTERNAL, "the answer is not JSON");
+  }
+  for (rf_index k = 0; fine && k < columns->count; k++) pack_scalar(out, &scalars[k], &texts);
+  if (answered) sha256_of(digest, &plain);
+  pack_text(out, digest, strlen(digest));
+  pack_text(out, answer->error, strlen(answer->error));
+  if (fine && answered && keep_json)
+    fine = pack_json(out, &answer->json);
+  else
+    pack_scalar(out, &none, &texts);
+  fine = fine && !texts.failed && !out->failed;
+  rf_free(scalars);
+  rf_text_free(&plain), rf_text_free(&texts);
+  return fine ? RF_OK : sweep_out_of_memory(context);
 }
 
 static const char *take(SweepReader *reader, size_t size) {

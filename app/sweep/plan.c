@@ -407,7 +407,7 @@ RfStatus sweep_plan_new(RfContext *context, SweepPlan *plan, const SweepCommand 
   if (!status) status = set_dials(context, plan, zip);
   if (!status && where) status = sweep_where(context, plan, where);
   if (!status) status = check_cells(context, plan);
-  plan->cell_limit = time_limit(plan);
+  if (!status) plan->cell_limit = time_limit(plan);
   if (status) sweep_plan_free(plan);
   return status;
 }

@@ -253,7 +253,7 @@ static RfStatus tell(Hand *hand, const Envelope *envelope, const RfText *payload
 static RfStatus worker_lost(Hand *hand, bool out_of_time) {
   Envelope lost = {.kind = LOST, .epoch = hand->epoch++};
   char why[64];
-  lost.outcome = sweep_worker_end(&hand->worker, why);
+  lost.outcome = (int32_t)sweep_worker_end(&hand->worker, why);
   if (out_of_time) {
     lost.outcome = SWEEP_TIMEOUT;
     rf_format(why, sizeof why, "did not end in %.6g s", hand->plan.cell_limit);

@@ -160,6 +160,73 @@ RfStatus sweep_digest(RfContext *context, char digest[72], const char *json, siz
 RfStatus sweep_run(RfContext *context, SweepStore *store, const SweepPlan *plan, rf_index workers,
                    bool keep_json);
 
+/* ---- pictures of a store ---------------------------------------------------------------------- */
+
+typedef enum SweepPlotKind {
+  SWEEP_PLOT_LINE,
+  SWEEP_PLOT_HEAT,
+  SWEEP_PLOT_VIOLIN,
+  SWEEP_PLOT_SURVIVAL
+} SweepPlotKind;
+
+/* Columns or SQL expressions of columns, NULL = not wished. Heat maps: x and y are the axes and colour is
+ * what is shown. */
+typedef struct SweepPlotWish {
+  const char *x, *y, *colour, *facet, *where;
+  SweepPlotKind kind;
+} SweepPlotWish;
+
+/* Draws; page and json (members of table "sweep plot") may be NULL. */
+RfStatus sweep_plot(RfContext *context, RfSvg *svg, RfText *page, RfJson *json, const SweepStore *store,
+                    const SweepPlotWish *wish, const char *subtitle);
+
+/* ---- basins: which start goes where ----------------------------------------------------------- */
+
+typedef enum SweepBasinsShape {
+  SWEEP_BASINS_CIRCLE,
+  SWEEP_BASINS_SPHERE,
+  SWEEP_BASINS_PLANE
+} SweepBasinsShape;
+typedef enum SweepBasinsColour {
+  SWEEP_BASINS_DESTINY,
+  SWEEP_BASINS_LIMIT,
+  SWEEP_BASINS_MARGIN
+} SweepBasinsColour;
+
+typedef struct SweepBasinsWish {
+  SweepBasinsShape shape;
+  SweepBasinsColour colour;
+  rf_index width, height;
+  rf_index axis_x, axis_y; /* plane: coordinates of w that vary */
+  double sign;             /* sphere and plane: of a */
+  double reach;            /* plane: w from -reach to reach, at |a| = 1 */
+} SweepBasinsWish;
+
+typedef struct SweepPlace {
+  char *name;
+  rf_index pixels;
+} SweepPlace;
+
+/* Per pixel, row by row from the top: the number of a place, or a margin (NaN undecided); -1 = no start
+ * there, -2 = not decided. */
+typedef struct SweepBasins {
+  double *pixels;
+  rf_index n_places;
+  SweepPlace *places; /* sorted by name */
+} SweepBasins;
+
+/* The data have two classes. RF_INTERRUPTED leaves the remaining rows undecided. */
+RfStatus sweep_basins(RfContext *context, SweepBasins *basins, const SweepBasinsWish *wish,
+                      const RfDataset *data, double leak);
+void sweep_basins_free(SweepBasins *basins);
+double sweep_basins_highest(const SweepBasins *basins, const SweepBasinsWish *wish);
+RfStatus sweep_basins_png(RfContext *context, RfText *out, const SweepBasins *basins,
+                          const SweepBasinsWish *wish);
+RfStatus sweep_basins_svg(RfContext *context, RfSvg *svg, const SweepBasins *basins,
+                          const SweepBasinsWish *wish, const char *title);
+
+/* ---- many machines ---------------------------------------------------------------------------- */
+
 /* Under mpirun (and where libreluflow_mpi.so lies beside the program): the ranks of the job. NULL otherwise.
  */
 typedef struct SweepRanks SweepRanks;

@@ -65,7 +65,7 @@ static bool serve(int socket, const SweepPlan *plan, const SweepColumns *columns
     payload.length = 0;
     sweep_pack(&context, &payload, columns, &answer, false);
   }
-  SweepHeader header = {cell, sweep_outcome_of(answer.exit_status), answer.exit_status,
+  SweepHeader header = {cell, (int32_t)sweep_outcome_of(answer.exit_status), answer.exit_status,
                         rf_clock_seconds() - started, payload.length};
   bool fine = !payload.failed && send_all(socket, &header, sizeof header) &&
               send_all(socket, rf_text_string(&payload), payload.length);

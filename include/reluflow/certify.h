@@ -142,6 +142,14 @@ typedef struct RfCertifyTolerances {
 
 RF_API RfCertifyTolerances rf_certify_tolerances(const RfContext *context);
 
+/* The nearest KKT point: found by Newton's method from the network itself on the pattern of kinks and tight
+ * samples that it nearly has, then judged like any other network. */
+typedef struct RfNearest {
+  bool found;
+  double distance;     /* |theta - theta'| / |theta|, both at min margin 1; NaN when none was found */
+  double stationarity; /* the larger of stationarity and complementarity there */
+} RfNearest;
+
 typedef struct RfCertifySettings {
   bool global;              /* compare with the global optimum */
   const RfOptimum *optimum; /* already known for these data and this leak; NULL = solve for it */
@@ -160,6 +168,7 @@ RF_API void rf_certify_settings_init(RfCertifySettings *settings); /* global, 60
 typedef struct RfCertificate {
   RfKkt kkt;
   RfCertifyTolerances tolerances;
+  RfNearest nearest;
   RfVerdict local;
   const char *local_why; /* a sentence */
   RfNet witness;         /* a better network at min margin 1, of the same width; m = 0 when there is none */
@@ -189,6 +198,12 @@ RF_API void rf_certificate_free(RfCertificate *certificate);
 RF_API RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const RfNet *net,
                                const double *X, const double *y, rf_index n,
                                const RfCertifySettings *settings);
+
+/* Writes the proof file of claim kkt for this network: the residuals of `kkt`, rounded up, hold in exact
+ * arithmetic with its multipliers and slopes. proof->upper is the bound of the stationarity. RF_OK,
+ * RF_UNDECIDED (no file) when the network does not separate the data, or a failure. */
+RF_API RfStatus rf_certify_proof(RfContext *context, RfProof *proof, const char *path, const RfKkt *kkt,
+                                 const RfNet *net, const double *X, const double *y, rf_index n);
 
 #ifdef __cplusplus
 }

@@ -279,7 +279,7 @@ typedef struct RfFlowMonitors {
 typedef struct RfFlowAudit {
   double velocity; /* of a unit from its least-norm element, over sum |loss'_i| s_i |x_i| / S */
   double energy;   /* of the fall of ln L from the integral of |velocity|^2 / L over explicit steps, over the
-                      fall */
+                      fall and over the largest margin that weights of that size could give, where above 1 */
   double balance;  /* of a_k^2 - |w_k|^2 from its start, over the larger of |(w_k,a_k)|^2 then and now */
   double sides;    /* of w.x beyond the side it is taken to be on, over |w||x| */
   double events;   /* field against the way an event took, over the scale of velocity */

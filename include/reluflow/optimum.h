@@ -20,6 +20,7 @@
 #define RELUFLOW_OPTIMUM_H
 
 #include "reluflow/core.h"
+#include "reluflow/margin.h"
 #include "reluflow/net.h"
 
 #ifdef __cplusplus
@@ -75,7 +76,7 @@ typedef struct RfOptimum {
   double *U;        /* neurons rows of d: u_k = |a_k| w_k */
   double *sign;     /* neurons: sign of a_k, -1 or +1 */
   char *patterns;   /* neurons rows of n characters + - 0: the side of every sample */
-  double *lambda;   /* n, >= 0, sum = lower, M(lambda) <= 1: the dual certificate */
+  double *lambda;   /* n, >= 0, M(lambda) <= 1, sum(lambda)/M(lambda) >= lower: the dual certificate */
   double
       *farkas; /* n, only when infeasible (else NULL): >= 0, sums to 1, sum_i farkas_i y_i phi(u . x_i) <= 0
                   (= 0 with both signs) for all u */
@@ -96,6 +97,23 @@ RF_API RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const d
 
 /* The network of the result, balanced: w_k = u_k/sqrt|u_k|, a_k = sign sqrt|u_k|. */
 RF_API RfStatus rf_optimum_net(RfContext *context, RfNet *net, const RfOptimum *optimum);
+
+/* A proof file (docs/proof.md), which a checker that shares nothing with this library reads in exact
+ * arithmetic: `rfcheck FILE` or `python -m reluflow.checker FILE`. */
+typedef struct RfProof {
+  const char *claim;   /* "optimum", "infeasible", "separable", "inseparable" */
+  double lower, upper; /* the bracket in the file: of sum |u_k|, or of the margin; infinite when infeasible */
+  double nodes, bytes, seconds;
+} RfProof;
+
+/* Writes the proof of a result for the data it was computed from; signs as in the settings. A result with a
+ * gap gives a proof of its two bounds. RF_OK; RF_UNDECIDED when no proof could be written, RF_INTERRUPTED
+ * (deadline, cancel), or a failure: then there is no file. */
+RF_API RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path,
+                                 const RfOptimum *optimum, const double *X, const double *y, int signs);
+/* The same for a hard margin without intercept: separable with bounds of the margin, or inseparable. */
+RF_API RfStatus rf_proof_linear(RfContext *context, RfProof *proof, const char *path,
+                                const RfLinearMargin *margin, const double *X, const double *y);
 
 /* Dual feasibility (WP eq. (16)): M(lambda) enclosed, with the direction that attains `value`. */
 typedef struct RfDualNorm {

@@ -12,8 +12,8 @@
 #include "kit/board.h"
 #include "kit/claims_internal.h"
 
-static const RfClaimTable *const papers[] = {&rf_claims_wp, &rf_claims_llwa, &rf_claims_vss, &rf_claims_mmv,
-                                             &rf_claims_pl};
+static const RfClaimTable *const papers[] = {&rf_claims_wp,  &rf_claims_llwa, &rf_claims_vss,
+                                             &rf_claims_mmv, &rf_claims_pl,   &rf_claims_nb};
 enum { n_papers = sizeof papers / sizeof papers[0] };
 
 RfClaimSettings rf_claim_settings_default(void) { return (RfClaimSettings){.seeds = 1}; }

@@ -19,7 +19,8 @@ typedef struct RfClaimTable {
   rf_index count;
 } RfClaimTable;
 
-extern const RfClaimTable rf_claims_wp, rf_claims_llwa, rf_claims_vss, rf_claims_mmv, rf_claims_pl;
+extern const RfClaimTable rf_claims_wp, rf_claims_llwa, rf_claims_vss, rf_claims_mmv, rf_claims_pl,
+    rf_claims_nb;
 
 typedef struct RfMisprintTable {
   const RfMisprint *misprints;

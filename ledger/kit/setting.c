@@ -56,6 +56,14 @@ RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const ch
   return status;
 }
 
+void rf_claim_joint_form(RfFlowStart *start) {
+  for (rf_index k = 0; k < start->m; k++) {
+    double *v = start->directions + k * (start->d + 1);
+    v[start->d] *= 1 + 2e-12;
+    rf_la_scale(v, 1 / rf_la_norm(v, start->d + 1), start->d + 1);
+  }
+}
+
 void rf_claim_count_flow(RfClaimRun *run, RfStatus status) {
   if (status == RF_OK || status == RF_NOT_SEPARABLE)
     rf_claim_made(run, "flows", 1);

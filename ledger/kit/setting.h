@@ -30,6 +30,9 @@ RfStatus rf_claim_setting_new(RfClaimRun *run, RfClaimSetting *setting, const ch
 /* The same with given weights instead of an initialiser (log_scale 0). */
 RfStatus rf_claim_setting_from(RfClaimRun *run, RfClaimSetting *setting, const char *generator, double divide,
                                const RfNet *net);
+/* Takes the starts out of the balanced form by 2e-12, so that (w, a) are integrated together and |w| = |a| is
+ * not built in. */
+void rf_claim_joint_form(RfFlowStart *start);
 /* Runs it. Outcomes like undecided or not separated are not failures here: look at result->limit.outcome.
  * Free the result after RF_OK. */
 RfStatus rf_claim_flow(RfClaimRun *run, RfFlowResult *result, const RfClaimSetting *setting);

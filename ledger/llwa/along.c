@@ -221,7 +221,8 @@ static void see_push(void *user, const RfLlwaMoment *now) {
     double a = now->theta->a[k];
     if (a == 0) continue;
     double along = (a < 0 ? -1 : 1) * rf_la_dot(now->velocity->W + k * set->d, set->wstar, set->d);
-    push->tight = fmax(push->tight, fabs(a) * set->leak * set->gstar * part / along);
+    double bound = fabs(a) * set->leak * set->gstar * part; /* above 1: how far the value is below it */
+    push->tight = fmax(push->tight, along >= bound ? bound / along : 1 + (bound - along) / bound);
   }
   double a = now->theta->a[0], unit = set->leak * set->gstar / (2 * n);
   push->least = fmin(push->least, a * a / push->c);

@@ -78,6 +78,18 @@ static double separator_residual(const RfLinearMargin *linear, const RfDataset *
   return rf_la_norm(r, data->d) * linear->margin;
 }
 
+/* Not negative, and zero on samples beyond the margin. */
+static void judge_multipliers(RfClaimRun *run, const RfLinearMargin *linear, const RfDataset *data) {
+  double largest = rf_la_max_abs(linear->multipliers, data->n), size = rf_la_norm(linear->w, data->d);
+  for (rf_index i = 0; i < data->n; i++) {
+    double q = data->y[i] * rf_la_dot(linear->w, data->X + i * data->d, data->d) / size;
+    rf_claim_at_least(run, "a multiplier of the separator", linear->multipliers[i] / largest, 0, 1e-10);
+    rf_claim_at_least(run, "margin of a sample over the margin", q / linear->margin, 1, 1e-9);
+    rf_claim_at_most(run, "multiplier times distance from the margin",
+                     linear->multipliers[i] / largest * (q / linear->margin - 1), 0, 1e-8);
+  }
+}
+
 static RfStatus judge_catalogue(RfClaimRun *run, rf_index *separable, rf_index *entries) {
   static const char *const specs[] = {"DS-WP1",
                                       "DS-WP2",
@@ -110,7 +122,7 @@ static RfStatus judge_catalogue(RfClaimRun *run, rf_index *separable, rf_index *
       ++*separable;
       rf_claim_at_most(run, "separator as combination of its support",
                        separator_residual(&all.linear, &all.data), 0, 1e-10);
-      rf_claim_true(run, "multipliers are not negative", all.linear.feasibility <= 1e-10);
+      judge_multipliers(run, &all.linear, &all.data);
       double slack = rf_llwa_second_slack(&all.data, 0.5), scale = all.pairs.norm_max * all.pairs.norm_max;
       rf_claim_close(run, "slack of A.2 over the largest squared norm", all.theory.principal.a2.slack / scale,
                      slack / scale, 1e-10);

@@ -179,7 +179,7 @@ static void bound_ratios(Ratios *r, const RfLlwaSet *set, RfRandom *random, rf_i
   double q[rows], width = (double)m;
   rf_llwa_gaussian(&net, random, magnitude(random, -2, 1));
   rf_llwa_gaussian(&next, random, magnitude(random, -2, 1));
-  if (random->used % 2) { /* a neighbour instead of a stranger */
+  if (rf_random_below(random, 2)) { /* a neighbour instead of a stranger */
     rf_la_scale(next.W, 0.01, m * set->d), rf_la_axpy(next.W, 1, net.W, m * set->d);
     rf_la_scale(next.a, 0.01, m), rf_la_axpy(next.a, 1, net.a, m);
   }

@@ -168,13 +168,13 @@ static int region(const double *w) {
 RfStatus rf_mmv_27(RfClaimRun *run) {
   enum { room = 1024 };
   const rf_index marks[] = {0, 9000, 30000};
-  rf_index seeds = rf_claim_repetitions(run, 20), aligned = 0;
+  rf_index seeds = rf_claim_repetitions(run, 20), aligned = 0, late = 0, looked = 0;
   double least = 1;
   for (rf_index seed = 0; seed < seeds; seed++) {
     Snapshots s;
     RfTrainRecord records[room];
     rf_index count = room, drop = -1;
-    int slow = 0; /* a neuron that starts opposite to its class and balanced shrinks before it turns */
+    int slow = 0, seen_here = 0; /* a neuron that starts opposite to its class shrinks before it turns */
     RfStatus status = train_plane(run, &s, pl2, pl2_y, 5, marks, 3, (uint64_t)seed, records, &count, 50);
     if (status) return status;
     for (int k = 0; k < m; k++) {
@@ -183,9 +183,9 @@ RfStatus rf_mmv_27(RfClaimRun *run) {
       if (where != 1 && where != -1) continue;
       double along = cosine(s.W[1] + 2 * k, pl2_sums + (where > 0 ? 0 : 2));
       least = fmin(least, along);
-      slow += along < 0.98;
+      slow += along < 0.98, seen_here++;
     }
-    rf_claim_at_most(run, "neurons with a cosine below 0.98 at 9000", slow, 1, 0);
+    late += slow, looked += seen_here;
     aligned += slow == 0;
     double values[2], first = records[0].loss, last = -1;
     for (rf_index r = 0; r < count; r++) {
@@ -196,7 +196,9 @@ RfStatus rf_mmv_27(RfClaimRun *run) {
     rf_claim_close(run, "second drop of the loss", last, 9800, 2500);
     status = rf_la_singular(run->context, values, NULL, s.W[2], m, d);
     if (status) return status;
-    rf_claim_at_most(run, "stable rank at the end", 1 + pow(values[1] / values[0], 2), 2, 0);
+    /* two classes that are nearly opposite: close to the derived limit 1.0098 of MMV-21 (2 is the dimension)
+     */
+    rf_claim_at_most(run, "stable rank at the end", 1 + pow(values[1] / values[0], 2), 1.1, 0);
     if (seed > 0 || !rf_claim_draws(run)) continue;
     double step[room], loss[room];
     for (rf_index r = 0; r < count; r++) step[r] = (double)records[r].step, loss[r] = records[r].loss;
@@ -214,8 +216,8 @@ RfStatus rf_mmv_27(RfClaimRun *run) {
     if (!status) status = draw_scene(run, &scene, &s);
     if (status) return status;
   }
-  rf_claim_at_least(run, "share of seeds with all cosines above 0.98", (double)aligned / (double)seeds,
-                    seeds >= 8 ? 0.75 : 0, 0);
+  rf_claim_probability(run, "seeds with all cosines above 0.98 at 9000", aligned, seeds, 0.75, false);
+  rf_claim_probability(run, "neurons with a cosine above 0.98 at 9000", looked - late, looked, 0.98, false);
   rf_claim_note(run, "all cosines above 0.98 at 9000 in %lld of %lld seeds; the smallest is %.4f",
                 (long long)aligned, (long long)seeds, least);
   return RF_OK;
@@ -233,10 +235,13 @@ static int outside(const double *W, const double *a, const double *X) {
   return count;
 }
 
+/* Fewer seeds than eight could not contradict a share of three quarters. */
+static rf_index most_of(rf_index a, rf_index b) { return a > b ? a : b; }
+
 RfStatus rf_mmv_28(RfClaimRun *run) {
-  const rf_index marks[] = {0, 7000, 21000}, seeds = rf_claim_repetitions(run, 20);
+  const rf_index marks[] = {0, 7000, 21000}, seeds = most_of(8, rf_claim_repetitions(run, 20));
   const double ones[] = {1, 1}, angles[] = {0.1, 0.001};
-  rf_index none = 0, still = 0, settled = 0;
+  rf_index none = 0, still = 0, settled = 0, many = 0;
   for (rf_index seed = 0; seed < seeds; seed++)
     for (int k = 0; k < 2; k++) {
       double X[] = {1, 0, sin(angles[k]), cos(angles[k])};
@@ -254,19 +259,18 @@ RfStatus rf_mmv_28(RfClaimRun *run) {
       if (seed == 0 && rf_claim_draws(run)) status = draw_scene(run, &scene, &s);
       if (status) return status;
       if (k == 0) {
-        rf_claim_at_most(run, "t = 0.1: outside S+ at 7000", at_7000, 1, 0);
-        rf_claim_at_most(run, "t = 0.1: outside S+ at 21000", at_21000, 1, 0);
         settled += at_21000 == 0;
         none += at_7000 == 0;
       } else {
-        rf_claim_at_least(run, "t = 0.001: outside S+ at 7000", at_7000, 5, 0);
+        rf_claim_true(run, "t = 0.001: some are outside S+ at 7000", at_7000 > 0);
+        many += at_7000;
         still += at_21000 > 0;
       }
     }
-  rf_claim_at_least(run, "t = 0.1: share of seeds with none outside at 7000", (double)none / (double)seeds,
-                    seeds >= 8 ? 0.75 : 0, 0);
-  rf_claim_at_least(run, "t = 0.001: share of seeds with one outside at 21000", (double)still / (double)seeds,
-                    seeds >= 8 ? 0.25 : 0, 0);
+  rf_claim_probability(run, "t = 0.1: seeds with none outside at 7000", none, seeds, 0.75, false);
+  rf_claim_probability(run, "t = 0.1: seeds with none outside at 21000", settled, seeds, 0.9, false);
+  rf_claim_probability(run, "t = 0.001: seeds with one outside at 21000", still, seeds, 0.25, false);
+  rf_claim_at_least(run, "t = 0.001: mean number outside S+ at 7000", (double)many / (double)seeds, 5, 0);
   rf_claim_note(run,
                 "%lld seeds: t = 0.1 none outside at 7000 in %lld, at 21000 in %lld; t = 0.001 still outside "
                 "at 21000 in %lld",
@@ -279,6 +283,8 @@ RfStatus rf_mmv_28(RfClaimRun *run) {
 RfStatus rf_mmv_29(RfClaimRun *run) {
   const rf_index marks[] = {0, 7000, 21000}, seeds = rf_claim_repetitions(run, 20);
   const double ones[] = {1, 1}, X[] = {1, 0, 0, 1};
+  rf_index others = 0, aligned = 0;
+  double least = 1;
   for (rf_index seed = 0; seed < seeds; seed++) {
     Snapshots s;
     RfStatus status = train_plane(run, &s, X, ones, 2, marks, 3, (uint64_t)seed, NULL, NULL, 0);
@@ -304,10 +310,15 @@ RfStatus rf_mmv_29(RfClaimRun *run) {
     for (int k = 0; k < m; k++) {
       const double *w = s.W[2] + 2 * k;
       if (sees(w, X) == sees(w, X + 2) || s.a[2][k] <= 0) continue;
-      rf_claim_at_least(run, "others: cosine with x1 or x2", fmax(cosine(w, X), cosine(w, X + 2)), 0.999, 0);
+      double along = fmax(cosine(w, X), cosine(w, X + 2));
+      others++, aligned += along >= 0.999, least = fmin(least, along);
       rf_claim_at_most(run, "others: norm over the largest", rf_la_norm(w, d) / largest, 0.1, 0);
     }
   }
-  rf_claim_note(run, "%lld seeds", (long long)seeds);
+  rf_claim_probability(run, "others: cosine with x1 or x2 at least 0.999", aligned, others, 0.95, false);
+  rf_claim_require(run, "others", 2 * seeds);
+  rf_claim_made(run, "others", others);
+  rf_claim_note(run, "%lld seeds; of %lld others %lld are within cosine 0.999 of a sample, the last at %.4f",
+                (long long)seeds, (long long)others, (long long)aligned, least);
   return RF_OK;
 }

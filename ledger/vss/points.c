@@ -58,6 +58,7 @@ static RfNet view(double *W, double *a, rf_index m) {
   return (RfNet){.m = m, .d = 2, .W = W, .a = a, .leak = 0};
 }
 
+static const RfLoss losses[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC};
 static const double vee[] = {1, 0.25, -1, 0.25}, ones[] = {1, 1, 1, 1};
 
 /* Theorem 3.2: w1 = (0,2), v1 = 2, w2 = 0, v2 = 0 is KKT with multipliers (2,2) and not a local optimum. */
@@ -85,8 +86,8 @@ RfStatus rf_vss_07(RfClaimRun *run) {
 RfStatus rf_vss_09(RfClaimRun *run) {
   const double sizes[] = {0.25, 0.1, 0.05, 0.01};
   RfStatus status = RF_OK;
-  for (int k = 0; k < 4 && !status; k++) {
-    double s = sizes[k], X[] = {1, s, -1, s}, ratio = sqrt(sqrt(1 + s * s) / (2 * s));
+  for (int k = 0; k < 8 && !status; k++) { /* both losses */
+    double s = sizes[k / 2], X[] = {1, s, -1, s}, ratio = sqrt(sqrt(1 + s * s) / (2 * s));
     double W[] = {s, 2, 0.3 * s, -1.5}, a[] = {0.7, 0.4};
     RfNet start = view(W, a, 2);
     RfFlowStart from;
@@ -99,7 +100,7 @@ RfStatus rf_vss_09(RfClaimRun *run) {
     rf_optimum_settings_init(&options);
     status = rf_flow_start_from_net(run->context, &from, &start);
     if (status) break;
-    RfFlowProblem problem = {.X = X, .y = ones, .n = 2, .d = 2, .loss = RF_LOSS_EXP, .start = &from};
+    RfFlowProblem problem = {.X = X, .y = ones, .n = 2, .d = 2, .loss = losses[k % 2], .start = &from};
     status = rf_claim_run_flow(run, &flow, &problem, &settings);
     if (!status) status = rf_optimum_solve(run->context, &optimum, X, ones, 2, 2, &options);
     if (!status) {
@@ -123,6 +124,27 @@ static void rotated(double *W, double e) {
   memcpy(W, rows, sizeof rows);
 }
 
+/* The dynamics, with phi'(0) = 0: w_i = alpha(t) x_i, v_i = alpha(t). */
+static RfStatus symmetric_growth(RfClaimRun *run, RfLoss loss) {
+  RfLayeredNet net = {0};
+  RfLayeredFlow flow = {0};
+  const rf_index widths[] = {2, 4, 1};
+  RfStatus status = rf_claim_dense(run->context, &net, widths, 2, 0);
+  if (!status) {
+    for (int k = 0; k < 8; k++) net.theta[k] = 2 * cross[k];
+    for (int k = 8; k < 12; k++) net.theta[k] = 2;
+    status = rf_layered_flow_new(run->context, &flow, &net, cross, ones, 4, loss);
+  }
+  if (!status) status = rf_layered_flow_to_smargin(run->context, &flow, 200);
+  for (int k = 0; k < 12 && !status; k++)
+    rf_claim_close(run, "direction of the flow", flow.net.theta[k] / flow.net.theta[8], k < 8 ? cross[k] : 1,
+                   1e-8);
+  if (!status) rf_claim_true(run, "it grows", flow.norm > 4 * sqrt(2));
+  rf_layered_flow_free(&flow);
+  rf_layers_free(&net);
+  return status;
+}
+
 /* Theorem 4.2 (2): four neurons on four axes grow alike; the limit is KKT, not a local optimum; optimum 4
  * sqrt 2. */
 RfStatus rf_vss_14(RfClaimRun *run) {
@@ -138,55 +160,58 @@ RfStatus rf_vss_14(RfClaimRun *run) {
     status = judge_witness(run, &point, &witness, cross, 4, radii[k], 8 + 8 * e * (e - 1));
   }
   if (!status) status = judge_optimum(run, cross, ones, 4, 2, 2 * sqrt(2), 1e-8);
-  /* the dynamics, with phi'(0) = 0: every neuron keeps its direction */
-  RfLayeredNet net = {0};
-  RfLayeredFlow flow = {0};
-  const rf_index widths[] = {2, 4, 1};
-  if (!status) status = rf_claim_dense(run->context, &net, widths, 2, 0);
-  if (!status) {
-    for (int k = 0; k < 8; k++) net.theta[k] = 2 * cross[k];
-    for (int k = 8; k < 12; k++) net.theta[k] = 2;
-    status = rf_layered_flow_new(run->context, &flow, &net, cross, ones, 4, RF_LOSS_EXP);
-  }
-  if (!status) status = rf_layered_flow_to_smargin(run->context, &flow, 200);
-  for (int k = 0; k < 8 && !status; k++)
-    rf_claim_close(run, "direction of the flow", flow.net.theta[k] / flow.net.theta[8], cross[k], 1e-8);
-  rf_layered_flow_free(&flow);
-  rf_layers_free(&net);
+  for (int k = 0; k < 2 && !status; k++) status = symmetric_growth(run, losses[k]);
   return status;
 }
 
 /* Theorem 5.3: at that point the first layer alone can be improved; the witness of VSS-14 keeps v. */
 RfStatus rf_vss_20(RfClaimRun *run) {
-  double W[8], a[] = {1, 1, 1, 1}, W2[8], e = 0.1 / (2 * sqrt(2));
+  const double radii[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4};
+  double W[8], a[] = {1, 1, 1, 1};
+  RfStatus status = RF_OK;
   memcpy(W, cross, sizeof W);
-  rotated(W2, e);
-  RfNet point = view(W, a, 4), witness = view(W2, a, 4);
-  for (int k = 0; k < 4; k++) rf_claim_true(run, "the second layer is untouched", point.a[k] == witness.a[k]);
-  rf_claim_at_most(run, "first layer shorter", rf_la_dot(W2, W2, 8), rf_la_dot(W, W, 8), 0);
-  return judge_witness(run, &point, &witness, cross, 4, 0.1, 8 + 8 * e * (e - 1));
+  for (int r = 0; r < 5 && !status; r++) {
+    double W2[8], e = radii[r] / (2 * sqrt(2));
+    rotated(W2, e);
+    RfNet point = view(W, a, 4), witness = view(W2, a, 4);
+    rf_claim_at_most(run, "first layer shorter", rf_la_dot(W2, W2, 8), rf_la_dot(W, W, 8), 0);
+    status = judge_witness(run, &point, &witness, cross, 4, radii[r], 8 + 8 * e * (e - 1));
+  }
+  return status;
+}
+
+/* The limit of the start of Lemma C.6: (0,2), (0,-1) at |theta|^2 = 10, a local optimum by certificate. */
+static RfStatus down_limit(RfClaimRun *run, const double *X, RfLoss loss) {
+  double W[] = {0, 3, 0, -2}, a[] = {3, 2};
+  const double want[] = {0, 2, 0, -1};
+  RfNet start = view(W, a, 2);
+  RfFlowResult flow;
+  RfCertificate certificate;
+  RfStatus status = rf_claim_limit(run, &flow, &start, X, ones, 3, loss);
+  if (status) return status;
+  rf_claim_close(run, "normalised margin of the limit", flow.limit.margin, 0.1, 1e-10);
+  for (int k = 0; k < 4; k++)
+    rf_claim_close(run, "limit weights", flow.limit.net.W[k] * sqrt(10), want[k], 1e-8);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 2; k++)
+      rf_claim_true(run, "every hidden input is away from zero",
+                    fabs(rf_la_dot(flow.limit.net.W + 2 * k, X + 2 * i, 2)) > 0.05);
+  status = judge_kkt(run, &flow.limit.net, X, ones, 3, NULL);
+  if (!status) status = rf_certify_net(run->context, &certificate, &flow.limit.net, X, ones, 3, NULL);
+  if (!status) {
+    rf_claim_true(run, "a local optimum", certificate.local == RF_VERDICT_OPTIMUM);
+    rf_claim_true(run, "not a global one", certificate.global == RF_VERDICT_NOT_OPTIMUM);
+    rf_certificate_free(&certificate);
+  }
+  rf_flow_result_free(&flow);
+  return status;
 }
 
 /* Theorem 4.3 and Lemma C.6: the flow ends at a local optimum, |theta|^2 = 10, while 7.8125 is feasible. */
 RfStatus rf_vss_16(RfClaimRun *run) {
   const double X[] = {1, 0.25, -1, 0.25, 0, -1};
-  double W[] = {0, 3, 0, -2}, a[] = {3, 2};
-  RfNet start = view(W, a, 2);
-  RfFlowStart from = {0};
-  RfFlowResult flow = {0};
-  RfFlowSettings settings;
-  rf_flow_settings_init(&settings);
-  settings.with_alignment = false;
-  RfStatus status = rf_flow_start_from_net(run->context, &from, &start);
-  RfFlowProblem problem = {.X = X, .y = ones, .n = 3, .d = 2, .loss = RF_LOSS_EXP, .start = &from};
-  if (!status) status = rf_claim_run_flow(run, &flow, &problem, &settings);
-  if (!status) {
-    rf_claim_close(run, "normalised margin of the limit", flow.limit.margin, 0.1, 1e-10);
-    const double want[] = {0, 2, 0, -1};
-    for (int k = 0; k < 4; k++)
-      rf_claim_close(run, "limit weights", flow.limit.net.W[k] * sqrt(10), want[k], 1e-8);
-    status = judge_kkt(run, &flow.limit.net, X, ones, 3, NULL);
-  }
+  RfStatus status = RF_OK;
+  for (int k = 0; k < 2 && !status; k++) status = down_limit(run, X, losses[k]);
   double length = sqrt(17) / 4, alpha = 2, beta = 1, q[3]; /* w1' = x1/(alpha |x1|), w2' = (-5/4,-1)/beta */
   double W2[] = {1 / (alpha * length), 0.25 / (alpha * length), -1.25 / beta, -1 / beta},
          a2[] = {alpha, beta};
@@ -199,7 +224,5 @@ RfStatus rf_vss_16(RfClaimRun *run) {
     rf_claim_close(run, "squared norm of the witness", rf_net_norm2(&witness), 7.8125, 1e-12);
     status = judge_optimum(run, X, ones, 3, 2, 1 / (2 * 0.203069), 1e-5);
   }
-  rf_flow_result_free(&flow);
-  rf_flow_start_free(&from);
   return status;
 }

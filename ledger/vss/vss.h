@@ -8,6 +8,10 @@
 RfStatus rf_vss_01(RfClaimRun *run);
 /* The part of VSS-01 about the loss at the start. */
 RfStatus rf_vss_01_threshold(RfClaimRun *run);
+/* min sum_l |u_l| s.t. y_i sum_l <u_l, x_i^l> >= 1 over groups of `size` coordinates: *upper and *lower
+ * bracket it, *least is the smallest group over the largest. */
+RfStatus rf_vss_group_program(RfContext *context, double *upper, double *lower, double *least,
+                              const double *X, const double *y, rf_index n, rf_index d, rf_index size);
 /* Figures, drawn when they are wanted. rows: table, network, activation, verdict. */
 RfStatus rf_vss_draw_ratio(RfClaimRun *run);
 RfStatus rf_vss_draw_witnesses(RfClaimRun *run);

@@ -280,7 +280,8 @@ static RfStatus equal_maxima(RfClaimRun *run, double *norm, const double *X, rf_
 
 /* (47) with z = 0 on the mask of a neuron: u = |a| w is the one non-zero vector of its mask, on the side of
  * the sign of a. As printed both u and u' are set: the second leaves the cone and the outputs double. */
-static void neuron_masks(RfClaimRun *run, const RfNet *net, const double *X, rf_index n, const double *lam) {
+static void neuron_masks(RfClaimRun *run, const RfNet *net, const double *X, rf_index n, const double *lam,
+                         bool report) {
   rf_index d = net->d;
   bool printed_fine = true;
   for (rf_index k = 0; k < net->m; k++) {
@@ -298,7 +299,40 @@ static void neuron_masks(RfClaimRun *run, const RfNet *net, const double *X, rf_
       rf_claim_close(run, "(47): X^T D lam = w/a", v[j], w[j] / size * (net->a[k] > 0 ? 1 : -1), 1e-9);
     printed_fine = printed_fine && in_cone;
   }
-  rf_claim_misprint(run, "MP-WP-10", "u and u' = -u in one cone (1 = yes)", 1, 0, printed_fine, printed_fine);
+  if (report)
+    rf_claim_misprint(run, "MP-WP-10", "u and u' = -u in one cone (1 = yes)", 1, 0, printed_fine,
+                      printed_fine);
+}
+
+/* X^T D lam + X^T (2D - I) z with these z >= 0, summed anew, has the length that was found. */
+static void judge_vector(RfClaimRun *run, const double *X, rf_index n, rf_index d, uint64_t mask,
+                         const double *lam, const double *z, double size) {
+  double v[RF_WP_MOST_D], scale = 1;
+  rf_wp_masked(v, X, n, d, mask, lam);
+  for (rf_index i = 0; i < n; i++) {
+    rf_claim_at_least(run, "z >= 0", z[i], 0, 0);
+    rf_la_axpy(v, (mask >> i & 1 ? 1 : -1) * z[i], X + i * d, d);
+    scale += fabs(z[i]) * rf_la_norm(X + i * d, d);
+  }
+  rf_claim_close(run, "|X^T D_j lam + X^T (2D_j - I) z|, summed anew", rf_la_norm(v, d), size, 1e-9 * scale);
+}
+
+/* The rest of (46) at the point u_k = |a_k| w_k of two neurons: it is feasible, lam is zero on samples beyond
+ * 1, has the signs of y, and both objectives agree. With (47), where z = 0, this is all of the convex KKT
+ * conditions. */
+static void primal_side(RfClaimRun *run, const RfNet *net, const RfDataset *data, const double *lam) {
+  double total = 0, dual = 0;
+  for (rf_index k = 0; k < net->m; k++) total += fabs(net->a[k]) * rf_la_norm(net->W + k * net->d, net->d);
+  for (rf_index i = 0; i < data->n; i++) {
+    double f = 0;
+    for (rf_index k = 0; k < net->m; k++)
+      f += net->a[k] * fmax(0, rf_la_dot(net->W + k * net->d, data->X + i * net->d, net->d));
+    rf_claim_at_least(run, "(46): the point is feasible", data->y[i] * f, 1, 1e-9);
+    rf_claim_at_least(run, "(46): y lam >= 0", data->y[i] * lam[i], 0, 0);
+    rf_claim_at_most(run, "(46): lam (y f - 1) = 0", fabs(lam[i]) * (data->y[i] * f - 1), 0, 1e-9);
+    dual += data->y[i] * lam[i];
+  }
+  rf_claim_relative(run, "(46): sum of y lam against sum of |u|", dual, total, 1e-9);
 }
 
 /* The first two conditions of (46) on every D_j: multipliers z >= 0 that bring the vector into the unit ball.
@@ -315,7 +349,7 @@ static RfStatus convex_kkt(RfClaimRun *run, double *longest, const double *X, rf
       for (rf_index i = 0; i < n; i++) turned[i] = s * lam[i];
       status = rf_wp_cone_maximum(run->context, &size, z, X, n, d, masks.masks[j], turned);
       *longest = fmax(*longest, size);
-      for (rf_index i = 0; i < n && !status; i++) rf_claim_at_least(run, "z >= 0", z[i], 0, 0);
+      if (!status) judge_vector(run, X, n, d, masks.masks[j], turned, z, size);
     }
   rf_wp_masks_free(&masks);
   return status;
@@ -346,7 +380,8 @@ RfStatus rf_wp_05(RfClaimRun *run) {
     RfNet net = {.m = 2, .d = 2, .W = w, .a = a};
     if (!status) status = equal_maxima(run, &norm, data.X, data.n, 2, lam);
     if (!status) status = convex_kkt(run, &longest, data.X, data.n, 2, lam);
-    if (!status && k == 0) neuron_masks(run, &net, data.X, data.n, lam);
+    if (!status) neuron_masks(run, &net, data.X, data.n, lam, k == 0);
+    if (!status) primal_side(run, &net, &data, lam);
     rf_claim_at_most(run, "feasible lam", norm, 1, 1e-9);
     rf_claim_at_most(run, "|X^T D_j lam +- X^T (2D_j - I) z|", longest, 1, 1e-9);
     rf_dataset_free(&data);

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .functions import certify, explain, flow, inspect, maxmargin, train, verify
     from .networks import Network
     from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
+    from .sweeps import read_store, sweep
 
 _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
 
@@ -25,6 +26,7 @@ _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
 # it is used, and `python -m reluflow.checker` must run without the compiled extension that most of the others load.
 _HOMES = {
     "functions": ("inspect", "maxmargin", "flow", "train", "certify", "verify", "explain"),
+    "sweeps": ("sweep", "read_store"),
     "estimators": _ESTIMATORS,
     "networks": ("Network",),
     "results": ("Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation"),
@@ -33,7 +35,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "datasets", *_ESTIMATORS, "Network",
+    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
     "Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation",
     "Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError", "InternalError",
     "ReluflowWarning", "__version__",

@@ -59,7 +59,7 @@ def test_console(path, tmp_path):
             assert not expected.strip() or checker.check_output(expected, run.stdout, FLAGS), f"{command}\n{run.stdout}"
 
 
-@pytest.mark.parametrize("name", ["reluflow", *(f"reluflow.{n}" for n in ("functions", "datasets", "estimators", "torch", "networks", "results"))])
+@pytest.mark.parametrize("name", ["reluflow", *(f"reluflow.{n}" for n in ("functions", "datasets", "estimators", "torch", "networks", "results", "sweeps"))])
 def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
 

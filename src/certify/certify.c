@@ -143,6 +143,7 @@ static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet 
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
   RfStatus status = rf_point_new(context, &point, net, X, y, n);
+  if (!status) status = rf_certify_nearest(context, &c->nearest, &point);
   if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
   if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
   if (settings->global) c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;
@@ -159,6 +160,7 @@ RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const Rf
   rf_certify_settings_init(&usual);
   if (!settings) settings = &usual;
   *certificate = (RfCertificate){.tolerances = rf_certify_tolerances(context),
+                                 .nearest = {.distance = NAN, .stationarity = NAN},
                                  .norm2_drop = NAN,
                                  .lower = NAN,
                                  .best = NAN,

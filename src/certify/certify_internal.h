@@ -85,6 +85,9 @@ typedef struct RfMove {
 RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const RfPoint *point,
                         const RfMove *move);
 
+/* The KKT point next to the network, when one is found. */
+RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, const RfPoint *point);
+
 /* Fills local, local_why, witness, own_kinks, choices. is_global: the network attains the certified optimum.
  */
 RfStatus rf_certify_local(RfContext *context, RfCertificate *certificate, const RfPoint *point,

@@ -24,6 +24,16 @@
  * no decision */
 #define RF_CERTIFY_NEARLY                                                                                    \
   { 0, 1e-6, 1e-3, 0.03, 0.3 }
+/* nearest KKT point: a slope this far (of 1 - leak) inside (leak, 1) pins its input to 0; a slope at an end
+ * does not */
+#define RF_CERTIFY_PINNED 1e-6
+/* nearest KKT point: residuals that Newton's method must reach, far above its rounding and far below any X in
+ * use */
+#define RF_CERTIFY_POLISHED 1e-10
+/* nearest KKT point: a pattern guessed from what is within eta is believed when its residual and the point
+ * are within 1000 eta
+ */
+#define RF_CERTIFY_STRAY 1e3
 /* the search of the optimum gets at least this many seconds of the caller's time */
 #define RF_CERTIFY_LEAST_TIME 1e-3
 

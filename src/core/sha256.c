@@ -27,19 +27,29 @@ static void schedule(uint32_t w[64], const unsigned char block[64]) {
   }
 }
 
+/* One round on names that are passed in turned order instead of moving the values. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                                     \
+  do {                                                                                                       \
+    uint32_t t = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (g ^ (e & (f ^ g))) + rounds[i] + w[i];      \
+    d += t;                                                                                                  \
+    h = t + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) | (c & (a | b)));                            \
+  } while (0)
+
 static void mix(RfSha256 *sha, const unsigned char block[64]) {
-  uint32_t w[64], s[8];
+  uint32_t w[64], *s = sha->state;
+  uint32_t s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3], s4 = s[4], s5 = s[5], s6 = s[6], s7 = s[7];
   schedule(w, block);
-  memcpy(s, sha->state, sizeof s);
-  for (int i = 0; i < 64; i++) {
-    uint32_t e = turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25);
-    uint32_t first = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + rounds[i] + w[i];
-    uint32_t a = turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22);
-    uint32_t second = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-    memmove(s + 1, s, 7 * sizeof *s);
-    s[4] += first, s[0] = first + second;
+  for (int i = 0; i < 64; i += 8) {
+    ROUND(s0, s1, s2, s3, s4, s5, s6, s7, i);
+    ROUND(s7, s0, s1, s2, s3, s4, s5, s6, i + 1);
+    ROUND(s6, s7, s0, s1, s2, s3, s4, s5, i + 2);
+    ROUND(s5, s6, s7, s0, s1, s2, s3, s4, i + 3);
+    ROUND(s4, s5, s6, s7, s0, s1, s2, s3, i + 4);
+    ROUND(s3, s4, s5, s6, s7, s0, s1, s2, i + 5);
+    ROUND(s2, s3, s4, s5, s6, s7, s0, s1, i + 6);
+    ROUND(s1, s2, s3, s4, s5, s6, s7, s0, i + 7);
   }
-  for (int i = 0; i < 8; i++) sha->state[i] += s[i];
+  s[0] += s0, s[1] += s1, s[2] += s2, s[3] += s3, s[4] += s4, s[5] += s5, s[6] += s6, s[7] += s7;
 }
 
 void rf_sha256_init(RfSha256 *sha) {

@@ -5,6 +5,11 @@
 
 #include "data/data.h"
 
+/* A column is constant when centring leaves less than this of its largest entry: 16 roundings. */
+#define RF_DATA_CONSTANT 4e-15
+/* More different numbers than this among labels that are not all integers are measurements, not classes. */
+#define RF_DATA_MOST_FRACTIONS 10
+
 /* ---- stream.c: bytes from a file, standard input or memory, gzip undone ---------------------- */
 
 #define RF_STREAM_HEAD 4096
@@ -165,5 +170,8 @@ void rf_save_npz(RfSink *sink, const RfNpzMember *members, int count);
 /* ---- transform.c ----------------------------------------------------------------------------- */
 
 RfStatus rf_data_transform(RfContext *context, RfDataset *dataset, const RfDataSource *source);
+
+/* RF_ERR_INPUT with advice when the labels are measurements: numbers, not all integers, and many of them. */
+RfStatus rf_labels_check(RfContext *context, const RfDataset *dataset);
 
 #endif

@@ -275,7 +275,7 @@ typedef struct RfRun {
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
   struct RfAudit *audit; /* audit/; NULL without */
-  RfFlowMoment moment; /* observe.c: arrays for those who watch; empty without */
+  RfFlowMoment moment;   /* observe.c: arrays for those who watch; empty without */
 } RfRun;
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,

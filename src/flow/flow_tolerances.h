@@ -6,8 +6,9 @@
 
 /* ---- on a hyperplane or not (events.c, corner.c) ---- */
 #define RF_TOL_PLANE 1e-13 /* |w.x|/|x| within rounding of a step: some hundred ulps */
-#define RF_TOL_SLOPE 1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples  \
-                            */
+#define RF_TOL_SLOPE                                                                                         \
+  1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples                     \
+         */
 #define RF_TOL_SLOPE_AT   1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP        1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT     1e-9  /* the same where the moment is looked for */
@@ -21,8 +22,9 @@
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
 #define RF_TOL_SIGN        1e-20 /* |a| of a unit that has just changed its sign: far below what moves anything */
 #define RF_TOL_TEAR        1e-3 /* cosine of the pull with x above which a dependent slide leaves x's hyperplane */
-#define RF_TOL_WEIGHTLESS  1e-200 /* p of a sample that has no kink: its force is below every rounding error \
-                                   */
+#define RF_TOL_WEIGHTLESS                                                                                    \
+  1e-200 /* p of a sample that has no kink: its force is below every rounding error                          \
+          */
 #define RF_TOL_AVERAGED                                                                                      \
   1e-12 /* p above which a ridge crossed to and fro may be held: the Jacobian knows it */
 
@@ -43,8 +45,9 @@
 #define RF_TOL_Q_SLOW   1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
 #define RF_TOL_CLIMB    2.0    /* growth of the network per step on the way there: not far past it */
 #define RF_TOL_TINY     1e-300 /* instead of a division by zero */
-#define RF_TOL_LONGEST  30.0 /* growth of the network per step: e^30 of an unstable direction is still seen  \
-                              */
+#define RF_TOL_LONGEST                                                                                       \
+  30.0 /* growth of the network per step: e^30 of an unstable direction is still seen                        \
+        */
 #define RF_TOL_DRIFT_FROM  0.3  /* ln of the scale off its place from which it is moved, */
 #define RF_TOL_DRIFT_TO    0.1  /* and to which */
 #define RF_TOL_DRIFT_STEP  0.5  /* growth per step meanwhile: the weights follow */

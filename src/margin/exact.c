@@ -1,9 +1,9 @@
-/* Weights that balance exactly: integers f >= 0, not all 0, with sum_i f_i factor_i x_i = 0 (docs/math.md
- * (M.2)). Doubles name the support and the order of the columns; the rest is integer arithmetic: every double
- * is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan elimination
- * (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and
- *     D x_pivot = - sum_free a_pivot,free x_free
- * needs no division. Free entries are the guess, rounded to 53 bits. */
+/* Weights that balance exactly: integers f >= 0, not all 0, with sum_i f_i factor_i x_i = 0 (docs/math.md,
+ * "Rounding"). Doubles name the support and the order of the columns; the rest is integer arithmetic: every
+ * double is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan
+ * elimination (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and D
+ * x_pivot = - sum_free a_pivot,free x_free needs no division. Free entries are the guess, rounded to 53 bits.
+ */
 #include "margin/margin.h"
 
 #include <gmp.h>
@@ -16,11 +16,11 @@ enum { largest_support = 160 };
 
 typedef struct Exact {
   RfContext *context;
-  rf_index d, s;     /* rows, columns */
-  rf_index *at;      /* s: sample of a column, guesses descending */
-  mpz_t *A;          /* d rows of s */
-  rf_index *pivot;   /* d: column of the pivot in this row, -1 = none */
-  mpz_t previous, t; /* the last pivot; work */
+  rf_index d, s;      /* rows, columns */
+  const rf_index *at; /* s: sample of a column, guesses descending */
+  mpz_t *A;           /* d rows of s */
+  rf_index *pivot;    /* d: column of the pivot in this row, -1 = none */
+  mpz_t previous, t;  /* the last pivot; work */
 } Exact;
 
 void rf_balance_free(RfBalance *balance) {
@@ -147,7 +147,7 @@ static void exact_free(Exact *e, mpz_t *x) {
 }
 
 /* One attempt on the columns at[0..s). */
-static RfStatus attempt(RfContext *context, RfBalance *out, rf_index *at, rf_index s, const double *X,
+static RfStatus attempt(RfContext *context, RfBalance *out, const rf_index *at, rf_index s, const double *X,
                         const double *factor, rf_index n, rf_index d, const double *guess) {
   Exact e = {.context = context, .d = d, .s = s, .at = at};
   e.A = RF_NEW_TABLE(mpz_t, d, s), e.pivot = RF_NEW(rf_index, d);
@@ -197,4 +197,20 @@ RfStatus rf_margin_balance(RfContext *context, RfBalance *balance, const double 
   }
   rf_free(ranked), rf_free(at);
   return status;
+}
+
+RfStatus rf_balance_times(RfContext *context, char **text, const char *value, double numerator,
+                          double denominator) {
+  mpq_t product, factor;
+  mpq_init(product), mpq_init(factor);
+  mpq_set_str(product, value, 10);
+  mpq_set_d(factor, numerator);
+  mpq_mul(product, product, factor);
+  mpq_set_d(factor, denominator);
+  mpq_div(product, product, factor);
+  size_t size = mpz_sizeinbase(mpq_numref(product), 10) + mpz_sizeinbase(mpq_denref(product), 10) + 3;
+  *text = RF_NEW(char, (rf_index)size);
+  if (*text) mpq_get_str(*text, 10, product);
+  mpq_clear(product), mpq_clear(factor);
+  return *text ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for exact weights");
 }

@@ -25,4 +25,8 @@ void rf_balance_free(RfBalance *balance);
 RfStatus rf_margin_balance(RfContext *context, RfBalance *balance, const double *X, const double *factor,
                            rf_index n, rf_index d, const double *guess);
 
+/* value * numerator / denominator as text p or p/q in lowest terms, for a decimal integer and doubles > 0. */
+RfStatus rf_balance_times(RfContext *context, char **text, const char *value, double numerator,
+                          double denominator);
+
 #endif

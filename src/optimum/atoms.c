@@ -154,6 +154,7 @@ RfStatus rf_atoms_reduce(RfContext *context, RfAtoms *atoms, const RfReduced *p,
   for (rf_index k = 0; k < K; k++) sum += atoms->c[k];
   for (rf_index k = 0; k < K && isfinite(objective); k++) atoms->c[k] *= objective / sum;
   for (rf_index turn = 0; turn < K + n && isfinite(objective) && atoms->count > 1; turn++) {
+    if (rf_context_stop(context)) break; /* any of these networks is an answer */
     rf_index rows = 0;
     rf_atoms_objective(p, atoms, margins);
     for (rf_index i = 0; i < n; i++) {

@@ -2,7 +2,9 @@
  * of the network as returned, the lower bound that of the multipliers as returned, and what the change of
  * coordinates has dropped is put back. */
 #include "optimum/enclose.h"
+#include "optimum/optimum.h"
 #include "optimum/optimum_tolerances.h"
+#include "optimum/proof_internal.h"
 #include "optimum/solve_internal.h"
 #include "la/la.h"
 #include "margin/margin.h"
@@ -10,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- networks ------------------------------------------------------------------------------------------ */
+/* ---- networks --------------------------------------------------------------------------------- */
 
 typedef struct Draft { /* a network in the caller's coordinates */
   rf_index count;
@@ -193,7 +195,7 @@ static RfStatus take_network(RfSolve *s, Draft *best, const double *X) {
   return RF_OK;
 }
 
-/* ---- multipliers --------------------------------------------------------------------------- */
+/* ---- multipliers ------------------------------------------------------------------------------ */
 
 /* lambda / M(lambda), with the sum that they then have. */
 static void take_multipliers(RfOptimum *o, const double *lambda, double norm) {
@@ -225,7 +227,25 @@ static RfStatus deliver_linear(RfSolve *s, const double *lambda, const double *X
   return status;
 }
 
-/* ---- both ---------------------------------------------------------------------------------- */
+/* The search counts what coordinates and rounding may cost at worst. Where that spoils an optimum, the same
+ * multipliers are tried on the caller's own rows, with the statements of a proof file that nobody reads. */
+static RfStatus try_exactly(RfSolve *s, double objective, const double *X, const double *y) {
+  RfOptimum *o = s->result;
+  double tol = s->context->tol.gap, gap = (objective - o->lower) / objective, nodes = 0;
+  if (!(gap > tol) || gap > rf_rescue_gap || s->settings->search_nodes > 0) return RF_OK;
+  double tau = rf_enclose_sum(o->lambda, o->n) / objective * (1 + tol / 2);
+  RfProofText text;
+  RfStatus status = rf_proof_open(s->context, &text, NULL);
+  for (int sign = 1; sign >= -1 && !status; sign -= 2)
+    if (s->settings->signs * sign >= 0)
+      status = rf_proof_tree(s->context, &text, &nodes, X, y, o->lambda, o->n, o->d, o->leak, sign, tau);
+  RfStatus closed = rf_proof_close(s->context, &text, NULL);
+  if (!status && !closed) o->lower = rf_enclose_quotient(o->lambda, o->n, tau);
+  o->nodes += (rf_index)nodes;
+  return status < 0 ? status : RF_OK;
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
 
 static RfStatus best_network(RfSolve *s, Draft *best, double *lambda, const double *X, const double *y) {
   const RfOptimum *o = s->result;
@@ -258,6 +278,7 @@ RfStatus rf_solve_deliver(RfSolve *s, const double *X, const double *y) {
   if (!status) status = deliver_multipliers(s, lambda, X);
   if (!status && o->leak == 1) status = deliver_linear(s, linear, X, y);
   if (!status && best.objective * (1 - rf_mend_worth) > o->lower) status = mend(s, &best, X, y);
+  if (!status) status = try_exactly(s, best.objective, X, y);
   if (!status) status = take_network(s, &best, X);
   if (!status) o->gap = isfinite(o->objective) ? (o->objective - o->lower) / o->objective : 1;
   if (!status && o->lower > o->objective)
@@ -265,5 +286,36 @@ RfStatus rf_solve_deliver(RfSolve *s, const double *X, const double *y) {
                      o->lower, o->objective);
   draft_free(&best);
   rf_free(lambda), rf_free(linear);
+  return status;
+}
+
+RfStatus rf_optimum_offer(RfContext *context, RfOptimum *o, const double *U, const double *sign, rf_index K,
+                          const double *X, const double *y, const RfOptimumSettings *settings) {
+  Draft draft;
+  if (o->status == RF_OPTIMUM_INFEASIBLE) return RF_OK;
+  for (rf_index k = 0; k < K; k++)
+    if (sign[k] * settings->signs < 0) return RF_OK;
+  RfStatus status = draft_new(context, &draft, K, o->d);
+  char *patterns = RF_NEW(char, K * o->n);
+  if (!status && !patterns)
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons", (long long)K);
+  if (!status) {
+    memcpy(draft.U, U, (size_t)(K * o->d) * sizeof *U);
+    memcpy(draft.sign, sign, (size_t)K * sizeof *sign);
+    draft.count = K;
+    judge(&draft, o, X, y);
+  }
+  if (!status && draft.objective < o->objective) {
+    rf_free(o->U), rf_free(o->sign), rf_free(o->patterns);
+    o->U = draft.U, o->sign = draft.sign, o->patterns = patterns, o->objective = draft.objective;
+    draft.U = draft.sign = NULL, patterns = NULL;
+    o->neurons = o->width_needed = K;
+    o->width_enough = settings->width == 0 || settings->width >= K;
+    fill_patterns(context, o, X);
+    o->gap = (o->objective - o->lower) / o->objective;
+    if (o->gap <= context->tol.gap) o->status = RF_OPTIMUM_PROVED;
+  }
+  draft_free(&draft);
+  rf_free(patterns);
   return status;
 }

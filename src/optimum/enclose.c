@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* ---- networks ------------------------------------------------------------------------------------------ */
+/* ---- networks --------------------------------------------------------------------------------- */
 
 typedef struct Net {
   const double *U, *sign;
@@ -64,13 +64,14 @@ double rf_enclose_margin(const double *U, const double *sign, rf_index K, const 
   return least; /* rows passed over have margins above `most`, which is above the smallest one */
 }
 
+double rf_enclose_length(const double *u, rf_index d) {
+  RfWide square = rf_wide_dot(u, u, d, NULL);
+  return rf_wide_root_up(square + square * (RfWide)((double)(d + 2) * rf_wide_roundoff));
+}
+
 double rf_enclose_size(const double *U, rf_index K, rf_index d) {
   RfWide sum = 0;
-  for (rf_index k = 0; k < K; k++) {
-    RfWide square = rf_wide_dot(U + k * d, U + k * d, d, NULL);
-    square += square * (RfWide)((double)(d + 2) * rf_wide_roundoff);
-    sum += (RfWide)rf_wide_root_up(square);
-  }
+  for (rf_index k = 0; k < K; k++) sum += (RfWide)rf_enclose_length(U + k * d, d);
   return rf_wide_up(sum + sum * (RfWide)((double)(K + 2) * rf_wide_roundoff));
 }
 
@@ -82,7 +83,7 @@ double rf_enclose_objective(const double *U, const double *sign, rf_index K, con
   return nextafter(size / margin, INFINITY); /* a correctly rounded quotient is at most half an ulp low */
 }
 
-/* ---- multipliers --------------------------------------------------------------------------------------- */
+/* ---- multipliers ------------------------------------------------------------------------------ */
 
 /* |Q u| <= 1 + eta for unit u: the largest eigenvalue of Q Q^T is at most 1 + |Q Q^T - I|_F. */
 static double basis_excess(const RfReduced *p) {
@@ -149,4 +150,10 @@ double rf_enclose_sum(const double *lambda, rf_index n) {
   RfWide sum = 0;
   for (rf_index i = 0; i < n; i++) sum += (RfWide)lambda[i];
   return rf_wide_down(sum - sum * (RfWide)((double)(n + 2) * rf_wide_roundoff));
+}
+
+double rf_enclose_quotient(const double *lambda, rf_index n, double norm) {
+  double sum = rf_enclose_sum(lambda, n), value = sum / norm;
+  while ((RfWide)value * (RfWide)norm > (RfWide)sum) value = nextafter(value, 0);
+  return value;
 }

@@ -7,7 +7,8 @@
 /* Lower bound of min_i y_i f(x_i) of the network sum_k sign_k phi(u_k . x); infinity without samples. */
 double rf_enclose_margin(const double *U, const double *sign, rf_index K, const double *X, const double *y,
                          rf_index n, rf_index d, double leak);
-/* Upper bound of sum_k |u_k|. */
+/* Upper bound of |u|, and of sum_k |u_k|: of the sum of those bounds. */
+double rf_enclose_length(const double *u, rf_index d);
 double rf_enclose_size(const double *U, rf_index K, rf_index d);
 /* Upper bound of sum_k |u_k| / min_i y_i f(x_i); infinity when that margin is not proved positive. */
 double rf_enclose_objective(const double *U, const double *sign, rf_index K, const double *X, const double *y,
@@ -22,5 +23,7 @@ RfStatus rf_enclose_linear_norm(RfContext *context, double *norm, const double *
                                 const double *y, rf_index n, rf_index d);
 /* Lower bound of the sum of n numbers >= 0. */
 double rf_enclose_sum(const double *lambda, rf_index n);
+/* Lower bound of that sum divided by norm > 0. */
+double rf_enclose_quotient(const double *lambda, rf_index n, double norm);
 
 #endif

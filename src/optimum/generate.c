@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- state and bounds --------------------------------------------------------------------------------- */
+/* ---- state and bounds ------------------------------------------------------------------------- */
 
 void rf_solve_free(RfSolve *s) {
   rf_master_free(s->master);
@@ -112,7 +112,7 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
   return status;
 }
 
-/* ---- pattern generation -------------------------------------------------------------------- */
+/* ---- pattern generation ----------------------------------------------------------------------- */
 
 static RfStatus climb_from(RfSolve *s, const double *lambda, const double *start, int sign, double above) {
   double size = rf_la_norm(start, s->p->r);
@@ -196,28 +196,30 @@ static RfStatus first_patterns(RfSolve *s) {
   return status;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------ */
+/* ---- the loop --------------------------------------------------------------------------------- */
 
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. */
-static RfStatus prove(RfSolve *s, const double *lambda, double *norm) {
-  static const double targets[] = {3, 1.5, 1.1, 1.02};
-  RfStatus status = prove_norm(s, lambda, 1 + rf_norm_slack, 20, 100000, norm);
+RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm) {
+  static const double targets[] = {10, 3, 1.5, 1.1, 1.02};
+  /* nodes of many samples are dear: fewer before the looser targets have their turn */
+  rf_index first = s->p->n > 120 ? 5000 : 100000;
+  RfStatus status = prove_norm(s, lambda, 1 + slack, 20, first, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
-  if (status || *norm <= 1 + rf_norm_enough || s->steep.count > 0) return status;
-  for (size_t k = 0; k < sizeof targets / sizeof *targets && !status; k++) {
+  if (status || *norm <= 1 + fmax(rf_norm_enough, slack) || s->steep.count > 0) return status;
+  for (size_t k = 0; k < sizeof targets / sizeof *targets && !status && targets[k] > 1 + 2 * slack; k++) {
     status = prove_norm(s, lambda, targets[k], 20, 0, norm);
     if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
     if (s->steep.count > 0) return status;
   }
-  if (!status) status = prove_norm(s, lambda, 1 + rf_norm_slack, 20, 0, norm);
+  if (!status) status = prove_norm(s, lambda, 1 + slack, 20, 0, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   return status;
 }
 
 /* Polish, then prove. `final` proves also without a polish. *added counts patterns that were missing; *done:
  * the point is polished and a proof was not asked for. */
-static RfStatus finish(RfSolve *s, bool final, rf_index *added, bool *done) {
+static RfStatus finish(RfSolve *s, double aim, bool final, rf_index *added, bool *done) {
   const RfReduced *p = s->p;
   RfAtoms atoms = {.r = p->r};
   bool polished = false;
@@ -232,8 +234,9 @@ static RfStatus finish(RfSolve *s, bool final, rf_index *added, bool *done) {
   if (!s->prove)
     *done = (polished && *added == 0) || final;
   else if (!status && *added == 0 && (polished || final)) {
-    status = prove(s, s->trial, &norm);
-    if (!status && norm > 1 + rf_norm_enough) status = add_steepest(s, 50, added);
+    double slack = aim > rf_loose_aim ? aim / 4 : rf_norm_slack; /* a loose aim makes a short proof */
+    status = rf_solve_prove(s, s->trial, slack, &norm);
+    if (!status && norm > 1 + fmax(rf_norm_enough, slack)) status = add_steepest(s, 50, added);
   }
   rf_atoms_free(&atoms);
   return status;
@@ -305,7 +308,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
     if (!status && added == 0 && goal < rf_goal_polish) {
       status = master_network(s);
       bool done = false;
-      if (!status) status = finish(s, goal < rf_goal_final, &added, &done);
+      if (!status) status = finish(s, aim, goal < rf_goal_final, &added, &done);
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }

@@ -77,16 +77,35 @@ RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n
   return status;
 }
 
-/* ---- interpolation ------------------------------------------------------------------------------------ */
+/* ---- interpolation ---------------------------------------------------------------------------- */
 
-/* Directions: samples, their opposites, then random ones. */
+/* Directions: samples, then random ones, in few dimensions with kinks on samples: turned orthogonal to r - 1
+ * of them, the first being sample k, so that even crowded rows can be told apart. */
 static void feature(double *u, RfRandom *random, const RfReduced *p, rf_index k) {
   const double *x = p->X + (k % p->n) * p->r;
-  double sign = k < p->n ? 1 : -1;
-  if (k < 2 * p->n)
-    for (rf_index c = 0; c < p->r; c++) u[c] = sign * x[c];
-  else
-    rf_random_direction(random, u, p->r);
+  enum { few = 8 };
+  double Q[few * few];
+  rf_random_direction(random, u, p->r);
+  if (k < p->n) memcpy(u, x, (size_t)p->r * sizeof *u);
+  if (k < p->n || p->r > few) return;
+  rf_index rows = 0, rank = p->d < p->r ? p->d : p->r; /* a padded coordinate is no direction */
+  if (rank < p->r) u[p->r - 1] = 0;
+  for (rf_index kink = 0; kink + 1 < rank; kink++) {
+    double *q = Q + rows * p->r;
+    rf_index at = kink == 0 ? k % p->n : rf_random_below(random, p->n);
+    memcpy(q, p->X + at * p->r, (size_t)p->r * sizeof *q);
+    for (rf_index l = 0; l < rows; l++)
+      rf_short_axpy(q, -rf_short_dot(Q + l * p->r, q, p->r), Q + l * p->r, p->r);
+    double size = sqrt(rf_short_dot(q, q, p->r));
+    if (size < rf_dependent_row) continue;
+    for (rf_index c = 0; c < p->r; c++) q[c] /= size;
+    rows++;
+  }
+  for (int pass = 0; pass < 2; pass++)
+    for (rf_index l = 0; l < rows; l++)
+      rf_short_axpy(u, -rf_short_dot(Q + l * p->r, u, p->r), Q + l * p->r, p->r);
+  double size = sqrt(rf_short_dot(u, u, p->r));
+  for (rf_index c = 0; c < p->r && size > 0; c++) u[c] /= size;
 }
 
 /* Least-norm sizes with margins exactly b; a negative size is a neuron of the other sign. */
@@ -112,7 +131,7 @@ RfStatus rf_solve_fit(RfSolve *s) {
   enum { most_samples = 1500 };
   const RfReduced *p = s->p;
   if (isfinite(s->upper) || s->settings->signs != 0 || p->leak == 1 || p->n > most_samples) return RF_OK;
-  rf_index m = p->n <= 400 ? 4 * p->n : 2 * p->n + p->n / 2;
+  rf_index m = p->n <= 400 ? 4 * p->n : 3 * p->n;
   RfAtoms atoms = {.r = p->r};
   double *A = RF_NEW(double, p->n *m), *sizes = RF_NEW(double, m), *U = RF_NEW_TABLE(double, m, p->r);
   RfStatus status = RF_OK;

@@ -3,6 +3,7 @@
  * a feasible network of two neurons to begin with. */
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
 #include "la/la.h"
 #include "margin/margin.h"
 
@@ -54,7 +55,10 @@ RfStatus rf_solve_linear(RfSolve *s) {
   double *sum = RF_NEW(double, p->r);
   if (!sum) return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for the linear margin");
   for (rf_index i = 0; i < p->n; i++) rf_short_axpy(sum, s->trial[i] * p->y[i], p->X + i * p->r, p->r);
-  rf_solve_offer_multipliers(s, s->trial, rf_la_norm(sum, p->r) * (1 + 1e-15));
+  double total = 0; /* of the terms of the sum: unit rows */
+  for (rf_index i = 0; i < p->n; i++) total += s->trial[i];
+  double error = (double)(p->n + p->r + 16) * rf_unit_roundoff * rf_length_slack * total;
+  rf_solve_offer_multipliers(s, s->trial, rf_la_norm(sum, p->r) + error);
   rf_free(sum);
   return RF_OK;
 }

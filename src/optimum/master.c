@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------- */
 
 static void pattern_free(RfPattern *j) { rf_free(j->active), rf_free(j->m), rf_free(j->r); }
 
@@ -72,7 +72,7 @@ const RfPattern *rf_master_pattern(const RfMaster *master, rf_index j) { return 
 const double *rf_master_lambda(const RfMaster *master) { return master->lambda; }
 double rf_master_mu(const RfMaster *master) { return master->mu; }
 
-/* ---- patterns ------------------------------------------------------------------------------ */
+/* ---- patterns --------------------------------------------------------------------------------- */
 
 double rf_pattern_solve(RfMaster *master, RfPattern *j, const double *lambda) {
   const RfReduced *p = master->p;

@@ -14,17 +14,27 @@
 /* Weights near the least-squares solution that are exact; the rows are x, then the opposite ones. */
 static RfStatus exact_weights(RfContext *context, double *farkas, const double *X, const double *y,
                               const double *guess, rf_index own, rf_index n, rf_index d) {
-  double *factor = RF_NEW(double, n);
-  if (!factor) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)n);
-  for (rf_index i = 0; i < n; i++) factor[i] = y[i] * y[own];
   RfBalance balance;
-  RfStatus status = rf_margin_balance(context, &balance, X, factor, n, d, guess);
-  bool uses = status == RF_OK && balance.weight[own];
+  RfStatus status = rf_margin_balance(context, &balance, X, y, n, d, guess);
+  bool uses = status == RF_OK && (own < 0 || balance.weight[own]);
   if (uses) memcpy(farkas, balance.value, (size_t)n * sizeof *farkas);
   if (status == RF_OK) rf_balance_free(&balance);
-  rf_free(factor);
   if (status == RF_OK) return uses ? RF_INFEASIBLE : RF_OK;
   return status == RF_UNDECIDED ? RF_OK : status;
+}
+
+/* The opposite samples alone balance: then sum_j c_j phi(u.x_j) >= phi(0) = 0, and no network of this sign is
+ * of their sign at all of them. */
+static RfStatus opposite_alone(RfSolve *s, double *farkas, const double *X, const double *y) {
+  rf_index n = s->result->n, d = s->p->d;
+  RfClassMargin margin;
+  RfStatus status = rf_margin_class(s->context, &margin, X, y, n, d, -s->settings->signs);
+  if (status == RF_NOT_SEPARABLE)
+    status = exact_weights(s->context, farkas, X, y, margin.farkas, -1, n, d);
+  else if (status >= 0 || status == RF_ERR_NUMERIC)
+    status = RF_OK;
+  rf_class_margin_free(&margin);
+  return status;
 }
 
 RfStatus rf_solve_one_sign(RfSolve *s, double *farkas, const double *X, const double *y) {
@@ -34,6 +44,7 @@ RfStatus rf_solve_one_sign(RfSolve *s, double *farkas, const double *X, const do
   RfStatus status = RF_OK;
   if (!rows || !c || !guess || !at)
     status = rf_fail(s->context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)n);
+  if (!status) status = opposite_alone(s, farkas, X, y);
   for (rf_index i = 0; i < n && !status; i++) {
     if (y[i] * s->settings->signs > 0) continue;
     memcpy(rows + others * d, X + i * d, (size_t)d * sizeof *rows);

@@ -6,7 +6,7 @@
 #include "la/la.h"
 #include "reluflow/optimum.h"
 
-/* ---- the reduced problem ------------------------------------------------------------------------------ */
+/* ---- the reduced problem ---------------------------------------------------------------------- */
 
 typedef struct RfReduced {
   rf_index n, r; /* samples kept, rank */
@@ -36,12 +36,15 @@ RfStatus rf_reduced_plain(RfContext *context, RfReduced *reduced, const double *
 RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p, const rf_index *rows,
                          rf_index count);
 
+/* +1: one ray, -1: opposite rays, 0: neither, decided exactly. */
+int rf_rows_on_line(const double *x, const double *y, rf_index d);
+
 /* A direction of the reduced problem in the caller's coordinates, times factor. */
 void rf_reduced_direction(double *out, const RfReduced *reduced, const double *u, double factor);
 
 static inline double rf_phi(double z, double leak) { return z > 0 ? z : leak * z; }
 
-/* ---- nearest point of a box image (box.c) -------------------------------------------------- */
+/* ---- nearest point of a box image (box.c) ----------------------------------------------------- */
 
 /* minimise |res|, res = sum_i coef_i V_i, over low <= coef <= high (infinite bounds allowed), rows V_i unit.
  */
@@ -67,7 +70,7 @@ double rf_box_solve(RfBox *box);
 /* Orthonormal basis of the span of the free rows in box->qr (rows of r); returns how many. */
 rf_index rf_box_face(RfBox *box);
 
-/* ---- the oracle (oracle.c, search.c) ------------------------------------------------------- */
+/* ---- the oracle (oracle.c, search.c) ---------------------------------------------------------- */
 
 typedef struct RfDirections { /* a growing list of unit directions with values and signs */
   rf_index count, capacity, r;
@@ -112,7 +115,7 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
 RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
                          int sign);
 
-/* ---- the master (master.c) ----------------------------------------------------------------- */
+/* ---- the master (master.c) -------------------------------------------------------------------- */
 
 typedef struct RfPattern {
   int sign;
@@ -140,7 +143,7 @@ RfStatus rf_master_run(RfContext *context, RfMaster *master, double goal, rf_ind
                        rf_index *steps);
 double rf_master_gap(const RfMaster *master);
 
-/* ---- networks and polish ------------------------------------------------------------------- */
+/* ---- networks and polish ---------------------------------------------------------------------- */
 
 typedef struct RfAtoms { /* unit directions with sizes: a network of the reduced problem */
   rf_index count, capacity, r;

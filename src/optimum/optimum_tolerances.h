@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-/* ---- rounding ----------------------------------------------------------------------------------------- */
+/* ---- rounding --------------------------------------------------------------------------------- */
 
 /* Unit roundoff u of double, a little above, so that terms of order u^2 are covered too. */
 static const double rf_unit_roundoff = 0.5001 * DBL_EPSILON;
@@ -20,7 +20,7 @@ static const double rf_length_slack = 1.0001;
  */
 static const double rf_plane_ulps = 32;
 
-/* ---- the search --------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------- */
 
 /* M(lambda) <= 1 + this is asked of the search: far below every gap, far above the rounding of leaves. */
 static const double rf_norm_slack = 1e-12;
@@ -35,7 +35,7 @@ static const double rf_zero_value = 1e-14;
 /* Growth of the value below which a climb stops. */
 static const double rf_climb_growth = 1e-14;
 
-/* ---- the reduction ------------------------------------------------------------------------------------ */
+/* ---- the reduction ---------------------------------------------------------------------------- */
 
 /* Singular values below this times max(n,d) times the largest are rounding; what is dropped enters the bound.
  */
@@ -43,7 +43,7 @@ static const double rf_rank_roundoff = 4 * DBL_EPSILON;
 /* Keys |x.probe| of rows on one line differ by less, times d + 1; candidates are compared exactly. */
 static const double rf_line_key = 1e-13;
 
-/* ---- bounded least squares ----------------------------------------------------------------------------- */
+/* ---- bounded least squares -------------------------------------------------------------------- */
 
 /* A free row nearer to the span of the others, relative to its length, adds no direction. */
 static const double rf_dependent_row = 1e-9;
@@ -54,7 +54,7 @@ static const double rf_box_noise = 4e-16;
 /* |res| that falls by less than this, relatively, has stalled. */
 static const double rf_box_stall = 1e-15;
 
-/* ---- networks and polish ------------------------------------------------------------------------------- */
+/* ---- networks and polish ---------------------------------------------------------------------- */
 
 /* Unit directions closer than this are one neuron. */
 static const double rf_same_neuron = 1e-13;
@@ -72,18 +72,47 @@ static const double rf_refit_rank = 1e-13, rf_fit_rank = 1e-14, rf_newton_rank =
 static const double rf_negative = 1e-12;
 /* Newton's residual: done, and believed (plus what the sizes of the terms allow). */
 static const double rf_newton_done = 2e-16, rf_newton_believed = 1e-9, rf_newton_noise = 1e-16;
+/* Gaps up to this may be rounding alone: the multipliers are tried on the caller's rows. */
+static const double rf_rescue_gap = 1e-3;
 /* Margins lost to rounding that are worth mending with extra neurons. */
 static const double rf_mend_worth = 1e-10;
 /* A polished network may be worse by this much: its multipliers are better. */
 static const double rf_polish_worse = 1e-9;
 
-/* ---- pattern generation -------------------------------------------------------------------------------- */
+/* ---- proof files ------------------------------------------------------------------------------ */
+
+/* tau above what the search proved, tried in turn while a node cannot be closed: each costs that many digits
+ * of the lower bound, nothing else. */
+static const double rf_proof_slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
+/* Room below tau that allows numbers of 12, 20 and 30 bits in a closing line. */
+static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
+/* Sines of caps below this: the best multiplier is not resolved, any is valid. */
+static const double rf_cap_sine = 1e-7;
+
+/* ---- the linear program ----------------------------------------------------------------------- */
+
+/* First bound of the multipliers (rows are units, the largest b is 1). */
+static const double rf_first_bound = 0.05;
+/* Pivots below this share of the largest entry are not taken; ratios may differ by the second. */
+static const double rf_pivot_share = 1e-9, rf_ratio_slack = 1e-11;
+/* Prices below this are zero; multipliers are not negative, and not above their bound, by more than the
+ * second times that bound. */
+static const double rf_price_slack = 1e-10, rf_multiplier_slack = 1e-13;
+/* Local maxima above 1 + this are missing columns: the gap of the program is about that. */
+static const double rf_missing_column = 2e-10;
+/* Directions of one round that are closer are one column. */
+static const double rf_same_column = 1e-9;
+/* Artificials below this share of b are rounding. */
+static const double rf_artificial_left = 1e-12;
+
+/* ---- pattern generation ----------------------------------------------------------------------- */
 
 /* Relative gaps of the master: polish below the first, prove without a polish below the second, and give up
  * below the third. */
 static const double rf_goal_polish = 1e-5, rf_goal_final = 1e-9, rf_goal_last = 1e-11;
-/* The gap aimed at when the caller allows more: polished points have it for free. */
-static const double rf_aim = 1e-9;
+/* The search stops at this share of the gap that counts as proved, which leaves room for the rounding that is
+ * counted at the end; aims above the second one shorten the proof itself. */
+static const double rf_aim_share = 0.25, rf_loose_aim = 1e-7;
 /* Margins of a part that are below 1 by more than this need their sample. */
 static const double rf_margin_short = 1e-12;
 /* Multipliers of this sum without a network: look whether none exists, letting them grow to the second, and

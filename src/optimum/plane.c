@@ -2,7 +2,7 @@
  * its maximum over an arc is at the gradient's direction when the arc contains it, and at an end otherwise.
  */
 #include "optimum/optimum_internal.h"
-#include "optimum/optimum_tolerances.h"
+#include "optimum/wide.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -25,10 +25,23 @@ static void gradient(double *g, const RfReduced *p, const double *lambda, const 
   }
 }
 
+/* The value with 113 bits, rounded up. */
+static double wide_value(const RfReduced *p, const double *lambda, const double *u, int sign) {
+  RfWide sum = 0;
+  for (rf_index i = 0; i < p->n; i++) {
+    if (lambda[i] <= 0) continue;
+    RfWide z = rf_wide_dot(p->X + i * p->r, u, p->r, NULL);
+    sum += (RfWide)(sign * p->y[i] * lambda[i]) * (z > 0 ? z : (RfWide)p->leak * z);
+  }
+  return rf_wide_up(sum);
+}
+
+/* noise: what rounding may have cost the best value so far. */
 static RfStatus note(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
-                     const double *u, int sign) {
+                     const double *u, int sign, double noise) {
   double value = rf_oracle_value(p, lambda, u, sign);
   RfStatus status = RF_OK;
+  if (value > search->best - noise) value = wide_value(p, lambda, u, sign);
   if (value > search->target &&
       (search->found.count == 0 || value != search->found.value[search->found.count - 1]))
     status = rf_directions_add(context, &search->found, u, value, sign);
@@ -50,6 +63,7 @@ RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *
     angle[count++] = t > 0 ? t - pi : t + pi;
   }
   search->found.r = 2;
+  double noise = (double)(count + 8) * DBL_EPSILON * total; /* of a value summed in doubles */
   RfStatus status = RF_OK;
   if (count > 0) {
     qsort(angle, (size_t)count, sizeof *angle, by_value);
@@ -58,19 +72,19 @@ RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *
   for (rf_index k = 0; k < count && !status; k++) {
     double middle = (angle[k] + angle[k + 1]) / 2, g[2];
     double inside[2] = {cos(middle), sin(middle)}, end[2] = {cos(angle[k]), sin(angle[k])};
-    status = note(context, search, p, lambda, end, sign);
+    status = note(context, search, p, lambda, end, sign, noise);
     if (status || angle[k + 1] - angle[k] < DBL_EPSILON) continue;
     gradient(g, p, lambda, inside, sign);
     double size = hypot(g[0], g[1]), t = atan2(g[1], g[0]);
     while (t < angle[k]) t += 2 * pi;
     if (size > 0 && t <= angle[k + 1]) {
       double u[2] = {g[0] / size, g[1] / size};
-      status = note(context, search, p, lambda, u, sign);
+      status = note(context, search, p, lambda, u, sign, noise);
     }
   }
-  /* F is Lipschitz in the angle with constant `total`, on an arc the pattern at its middle is right but for
-   * samples within the error of an angle of it, and a value is a sum of at most `count` terms */
-  search->upper = fmax(search->target, search->best + (rf_plane_ulps + (double)count) * DBL_EPSILON * total);
+  /* F is Lipschitz in the angle with constant `total`, and on an arc the pattern at its middle is right but
+   * for samples within the error of an angle of it; values near the best were summed with 113 bits */
+  search->upper = fmax(search->target, search->best + rf_plane_ulps * DBL_EPSILON * total);
   search->nodes += count;
   rf_free(angle);
   return status;

@@ -18,7 +18,7 @@ void rf_reduced_free(RfReduced *reduced) {
   memset(reduced, 0, sizeof *reduced);
 }
 
-/* ---- rows on one line ---------------------------------------------------------------------- */
+/* ---- rows on one line ------------------------------------------------------------------------- */
 
 typedef struct Keyed {
   double key; /* |x . probe|: equal for rows on one line */
@@ -40,7 +40,7 @@ static rf_index largest_entry(const double *x, rf_index d) {
 }
 
 /* +1: one ray, -1: opposite rays, 0: neither, decided exactly: products of doubles are exact in 113 bits. */
-static int compare_lines(const double *x, const double *y, rf_index d) {
+int rf_rows_on_line(const double *x, const double *y, rf_index d) {
   rf_index at = largest_entry(x, d);
   for (rf_index k = 0; k < d; k++)
     if ((RfWide)x[at] * (RfWide)y[k] != (RfWide)x[k] * (RfWide)y[at]) return 0;
@@ -76,7 +76,7 @@ static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, doubl
     for (rf_index b = a + 1; !status && b < n && keyed[b].key <= keyed[a].key + rf_line_key * (double)(d + 1);
          b++) {
       rf_index i = keyed[a].at, j = keyed[b].at;
-      int side = drop[i] || drop[j] ? 0 : compare_lines(X + i * d, X + j * d, d);
+      int side = drop[i] || drop[j] ? 0 : rf_rows_on_line(X + i * d, X + j * d, d);
       double part = side ? share_on_line(X + i * d, X + j * d, d) : 0;
       if (side > 0 && y[i] * y[j] > 0) drop[part > 0.5 ? i : j] = true;
       if (side > 0 && y[i] * y[j] < 0) farkas[i] = 1 - part, farkas[j] = part, status = RF_INFEASIBLE;
@@ -86,7 +86,7 @@ static RfStatus scan_lines(RfContext *context, bool *drop, rf_index *mate, doubl
   return status;
 }
 
-/* ---- antipodal pairs, and everything for leak 1 -------------------------------------------- */
+/* ---- antipodal pairs, and everything for leak 1 ----------------------------------------------- */
 
 /* Is there mu >= 0, sum 1, with sum mu_k z_k = 0 exactly? Then RF_INFEASIBLE. rows z (count x d). */
 static RfStatus gordan(RfContext *context, double *mu, const double *Z, rf_index count, rf_index d) {
@@ -136,7 +136,7 @@ static RfStatus check_odd_part(RfContext *context, double *farkas, const bool *d
   return status;
 }
 
-/* ---- coordinates of the span --------------------------------------------------------------- */
+/* ---- coordinates of the span ------------------------------------------------------------------ */
 
 /* Orthonormal basis of the row space in *basis when it is smaller than R^d (else NULL and *rank = d). */
 static RfStatus span_basis(RfContext *context, double **basis, rf_index *rank, const double *X, rf_index n,

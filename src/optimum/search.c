@@ -54,7 +54,7 @@ typedef struct Work {
   RfStatus status;
 } Work;
 
-/* ---- set-up -------------------------------------------------------------------------------- */
+/* ---- set-up ----------------------------------------------------------------------------------- */
 
 static void work_free(Work *w) {
   rf_free(w->V), rf_free(w->lambda), rf_free(w->levels), rf_free(w->store), rf_free(w->sides);
@@ -169,7 +169,7 @@ static void root(Work *w) {
   root_sides(w, v);
 }
 
-/* ---- bounds -------------------------------------------------------------------------------- */
+/* ---- bounds ----------------------------------------------------------------------------------- */
 
 /* Cholesky of (bound I - A) succeeds: then bound (1 + 2 r^2 u) is above the largest eigenvalue of A as stored
  * (Rump, Verification of positive definiteness, 2006, thm 2.3). A is r x r, work likewise. */
@@ -362,7 +362,7 @@ static bool narrow_by_cone(Work *w, Level *v) {
   return after < 0.9 * before;
 }
 
-/* ---- the tree ------------------------------------------------------------------------------ */
+/* ---- the tree --------------------------------------------------------------------------------- */
 
 static void aim_box(Work *w, Level *v) {
   w->box.V = w->V, w->box.n = w->count, w->box.r = w->r;

@@ -21,7 +21,7 @@ void rf_optimum_free(RfOptimum *optimum) {
   memset(optimum, 0, sizeof *optimum);
 }
 
-/* ---- entry --------------------------------------------------------------------------------- */
+/* ---- entry ------------------------------------------------------------------------------------ */
 
 static RfStatus check(RfContext *context, const double *X, const double *y, rf_index n, rf_index d,
                       const RfOptimumSettings *settings) {
@@ -47,7 +47,7 @@ static void infeasible(RfOptimum *o, double *farkas) {
   o->width_enough = false;
 }
 
-/* ---- working sets ------------------------------------------------------------------------------------ */
+/* ---- working sets ----------------------------------------------------------------------------- */
 
 /* Above this many samples, solve on a part and add the samples whose margins are too small. */
 enum { largest_whole = 250, first_part = 120 };
@@ -146,12 +146,15 @@ static RfStatus solve_by_parts(RfSolve *s, double aim) {
 static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const double *y) {
   RfOptimum *o = s->result;
   bool linear = s->p->leak == 1, whole = s->p->n <= largest_whole;
-  double aim = fmin(rf_aim, s->context->tol.gap);
+  bool flat = s->p->n >= 60 && s->p->n >= 8 * s->p->r; /* many samples in few dimensions */
+  double aim = rf_aim_share * s->context->tol.gap;
   s->prove = true;
   RfStatus status = rf_solve_new(s);
   if (!status) status = rf_solve_known(s, X, y, o->n);
   for (int turn = 0; turn < 2 && !status; turn++) {
-    status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);
+    status = flat && !linear && s->settings->signs == 0 ? rf_solve_columns(s, aim) : RF_UNDECIDED;
+    if (status == RF_UNDECIDED)
+      status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);
     if (status != RF_INFEASIBLE) break;
     status = rf_solve_one_sign(s, farkas, X, y);
     s->fits = true; /* not proved: solve as usual, the multipliers found remain a bound */

@@ -36,6 +36,12 @@ void rf_solve_offer_multipliers(RfSolve *s, const double *lambda, double norm);
 bool rf_solve_close(const RfSolve *s, double gap);
 
 RfStatus rf_solve_generate(RfSolve *s, double aim);
+/* The same by linear programs, for many samples in few dimensions (columns.c). RF_UNDECIDED when the
+ * arithmetic gives out: the bounds kept so far hold. */
+RfStatus rf_solve_columns(RfSolve *s, double aim);
+/* The exact search on multipliers, aiming at M <= 1 + slack; *norm is what was proved, s->steep what exceeds
+ * it. */
+RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm);
 RfStatus rf_solve_linear(RfSolve *s);
 /* Offers the linear separator as a network, when there is one. */
 RfStatus rf_solve_linear_network(RfSolve *s);

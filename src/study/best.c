@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "optimum/optimum.h"
 #include "study/study_internal.h"
 
 void rf_study_best_settings_init(RfStudyBestSettings *settings) {
@@ -40,7 +41,9 @@ static RfStatus find_margins(RfContext *context, RfStudyBest *best, const RfStud
 static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
                              const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
   const RfDataset *data = best->data;
-  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &s->optimum);
+  RfOptimumSettings settings = s->optimum;
+  if (n_known > 0) settings.incumbents = known, settings.n_incumbents = n_known;
+  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &settings);
   if (status < 0) return status;
   best->has_global = true;
   for (rf_index k = 0; k < n_known && status >= 0; k++) {
@@ -120,54 +123,17 @@ static RfStatus group(RfContext *context, Groups *groups, const RfNet *net, cons
   return RF_OK;
 }
 
-/* sum_g |u_g| over the smallest margin: the objective at margin 1; infinite when the network does not
- * separate the data or has a sign that is not allowed. */
-static double objective_of(double *smallest, const Groups *groups, const RfDataset *data, double leak,
-                           int signs) {
-  double sum = 0;
-  *smallest = INFINITY;
-  for (rf_index i = 0; i < data->n; i++) {
-    double f = 0;
-    for (rf_index g = 0; g < groups->count; g++) {
-      double z = rf_la_dot(groups->U + g * data->d, data->X + i * data->d, data->d);
-      f += groups->sign[g] * (z > 0 ? z : leak * z);
-    }
-    *smallest = fmin(*smallest, data->y[i] * f);
-  }
-  for (rf_index g = 0; g < groups->count; g++) {
-    if (signs * groups->sign[g] < 0) return INFINITY;
-    sum += rf_la_norm(groups->U + g * data->d, data->d);
-  }
-  return *smallest > 0 && isfinite(sum) ? sum / *smallest : INFINITY;
-}
-
-/* The groups become the network of the result. */
-static void take_network(RfOptimum *o, Groups *groups, double smallest) {
-  rf_free(o->U), rf_free(o->sign), rf_free(o->patterns);
-  rf_la_scale(groups->U, 1 / smallest, groups->count * o->d);
-  o->U = groups->U, o->sign = groups->sign, o->patterns = groups->patterns;
-  o->neurons = o->width_needed = groups->count;
-  *groups = (Groups){0};
-}
-
 RfStatus rf_study_best_offer(RfContext *context, RfStudyBest *best, const RfNet *net,
                              const RfStudyBestSettings *settings) {
   RfOptimum *o = &best->global;
   Groups groups;
-  double smallest;
   /* a proved optimum is beaten by rounding only: its own network stays */
   if (!best->has_global || o->status == RF_OPTIMUM_PROVED || o->status == RF_OPTIMUM_INFEASIBLE) return RF_OK;
   if (net->leak != o->leak) return RF_OK; /* another kind of network */
   RfStatus status = group(context, &groups, net, best->data);
-  double objective =
-      status ? INFINITY : objective_of(&smallest, &groups, best->data, o->leak, settings->optimum.signs);
-  if (!status && objective < o->objective) {
-    take_network(o, &groups, smallest);
-    o->objective = objective;
-    o->gap = (objective - o->lower) / objective;
-    o->width_enough = settings->optimum.width == 0 || o->width_needed <= settings->optimum.width;
-    if (o->gap <= context->tol.gap) o->status = RF_OPTIMUM_PROVED;
-  }
+  if (!status)
+    status = rf_optimum_offer(context, o, groups.U, groups.sign, groups.count, best->data->X, best->data->y,
+                              &settings->optimum);
   groups_free(&groups);
   return status;
 }

@@ -32,6 +32,14 @@ expect 2 '' "$RELUFLOW" maxmargin gen:xor --width 0
 expect 2 '' "$RELUFLOW" maxmargin gen:xor --signs x
 expect 130 '"status": "interrupted"' "$RELUFLOW" maxmargin gen:gaussian,n=100,d=12 --time 0.3 --json
 expect 0 'Best network of any width' "$RELUFLOW" maxmargin gen:gaussian,n=20,d=3 --leak 0.3
+# proof files: written, checked by the program beside this one, and said so
+expect 0 '"accepted": true' "$RELUFLOW" maxmargin gen:xor --proof xor.proof --check --json
+expect 0 'accepted optimum' "$RELUFLOW" maxmargin gen:xor --proof xor.proof --check
+expect 1 '"verdict": "accepted infeasible"' "$RELUFLOW" maxmargin ray.csv --proof ray.proof --check --json
+expect 1 'accepted inseparable' "$RELUFLOW" maxmargin gen:xor --linear --proof xor.proof --check
+expect 0 'accepted separable' "$RELUFLOW" maxmargin gen:DS-PL2 --linear --proof pl.proof --check
+expect 2 '' "$RELUFLOW" maxmargin gen:xor --check
+expect 2 '' "$RELUFLOW" maxmargin gen:DS-MC3 --proof mc.proof
 # pictures for two samples; otherwise a word and no file
 expect 0 '' "$RELUFLOW" maxmargin gen:DS-WP1 --svg pictures
 for f in ellipsoid polar; do tail -1 pictures/$f.svg | grep -q '</svg>' || complain "$f.svg is not whole"; done

@@ -54,6 +54,10 @@ for command in inspect maxmargin "data info" "data make"; do
   refuse "" $command gen:orthant,n=x -o x.csv
   refuse "" $command gen:orthant,zz=1 -o x.csv
 done
+for command in train "data info" "data make"; do # a flag that would be ignored is refused
+  refuse "not for" $command gen:xor --tol 1e-3
+done
+refuse "not for" certify gen:xor x.json --svg d
 refuse "data make needs -o" data make gen:xor
 refuse "x.what" data make gen:xor -o x.what
 refuse "none/x.csv" data make gen:xor -o none/x.csv

@@ -39,6 +39,7 @@ static const struct {
     {"maxmargin", "maxmargin gen:DS-MC3"},
     {"maxmargin", "maxmargin gen:DS-V1 --width 1"},
     {"maxmargin", "maxmargin $TMP/conflict.csv"},
+    {"maxmargin", "maxmargin gen:xor --proof $TMP/xor.proof --check"},
     {"flow", "flow gen:DS-PL2 --width 6"},
     {"flow", "flow gen:xor --width 4 --scale limit"},
     {"flow", "flow gen:DS-SYM6 --leak 0.5 --width 4 --scale 0.01 --trace 20"},
@@ -56,7 +57,7 @@ static const struct {
               "/tests/fuzz/corpus/layers/mixed"},
     {"train", "train gen:multiclass-orthant,K=3 --width 4 --steps 5 --test gen:multiclass-orthant,K=3"},
     {"certify", "certify gen:DS-V1 $TMP/pair.json"},
-    {"certify", "certify gen:DS-PL2 $TMP/best.json"},
+    {"certify", "certify gen:DS-PL2 $TMP/best.json --proof $TMP/kkt.proof --check"},
     {"certify", "certify gen:DS-LL1,leak=0 $TMP/kinks.json"},
     {"explain", "explain gen:DS-PL2 --width 6"},
     {"explain", "explain gen:DS-MC3 --width 3"},
@@ -65,6 +66,9 @@ static const struct {
     {"sweep", "sweep flow gen:xor --width 4,5 --store $TMP/sweep.db"},
     {"sweep", "sweep flow gen:xor --width 4,5 --dry-run"},
     {"sweep", "sweep status $TMP/sweep.db"},
+    {"sweep plot", "sweep plot $TMP/sweep.db --x width --y limit.margin"},
+    {"basins", "basins gen:xor --grid 9x9"},
+    {"basins", "basins gen:DS-PL2 --grid 3x3 --color margin"},
     {"sweep show", "sweep show $TMP/sweep.db 1"},
     {"sweep export", "sweep export $TMP/sweep.db --csv $TMP/sweep.csv --npz $TMP/sweep.npz"},
 };
@@ -188,8 +192,9 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"x.csv",        "pair.json",  "best.json", "ridge.json", "ridge.csv",
-                                      "conflict.csv", "kinks.json", "sweep.db",  "sweep.csv",  "sweep.npz"};
+  static const char *const names[] = {"x.csv",     "pair.json",    "best.json",  "ridge.json",
+                                      "ridge.csv", "conflict.csv", "kinks.json", "sweep.db",
+                                      "sweep.csv", "sweep.npz",    "xor.proof",  "kkt.proof"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char file[64];
     snprintf(file, sizeof file, "%s/%s", folder, names[i]);

@@ -8,9 +8,10 @@ bad=0
 wrong() { echo "$1"; bad=1; }
 real_cmake=$(command -v cmake)
 
-mkdir -p "$work/bin" "$work/copy/tests" "$work/copy/bench"
+mkdir -p "$work/bin" "$work/copy/tests" "$work/copy/bench" "$work/copy/include/reluflow"
 cd "$work/copy"
 cp "$RF_SOURCE/bootstrap" "$RF_SOURCE/CMakeLists.txt" .
+cp "$RF_SOURCE/include/reluflow/core.h" include/reluflow/
 cp -r "$RF_SOURCE/tests/fuzz" "$RF_SOURCE/tests/suite.sh" "$RF_SOURCE/tests/support" tests/
 cp -r "$RF_SOURCE/bench/run" "$RF_SOURCE/bench/margin.c" bench/
 
@@ -85,7 +86,7 @@ run 1 uninstall "$work/prefix"
 
 # dist: the tarball holds what is committed
 if command -v git >/dev/null && command -v xz >/dev/null; then
-  stand_in python3 'mkdir -p "$3/bin"; printf "#!/bin/sh\n: >dist/reluflow-$(sed -n "s/^project(reluflow VERSION \([0-9.]*\).*/\1/p" CMakeLists.txt).tar.gz\n" >"$3/bin/pyproject-build"; cp "$3/bin/pyproject-build" "$3/bin/pip"; chmod +x "$3"/bin/*'
+  stand_in python3 'mkdir -p "$3/bin"; printf "#!/bin/sh\n: >dist/reluflow-$(ls dist | sed -n "s/reluflow-\(.*\).tar.xz/\1/p").tar.gz\n" >"$3/bin/pyproject-build"; cp "$3/bin/pyproject-build" "$3/bin/pip"; chmod +x "$3"/bin/*'
   rm -rf build && git init -q . && git add bootstrap CMakeLists.txt tests && git -c user.name=x -c user.email=x@y commit -qm x
   run 0 dist
   tar -tJf dist/reluflow-*.tar.xz 2>/dev/null | grep -q '^reluflow-[0-9.]*/tests/suite.sh$' || wrong "the tarball does not hold the suite"

@@ -4,10 +4,11 @@
 # rooms to its right and to the other buildings, but not to users. The ledger may use everything below cli.
 set -u
 cd "$RF_SOURCE"
-order="core la data margin geometry net layers optimum train certify flow theory study present kit cross {pl mmv llwa wp vss} sweep cli"
+order="core la data margin geometry net layers optimum train certify flow theory study present kit cross {pl mmv llwa wp vss neighbours} sweep cli"
 # rooms that stand side by side and must not include each other
 declare -A rank=( [core]=0 [la]=1 [data]=2 [margin]=3 [geometry]=4 [net]=5 [layers]=6 [optimum]=7 [train]=7 [certify]=8
                   [flow]=9 [theory]=10 [study]=11 [present]=12 [kit]=13 [cross]=14 [pl]=15 [mmv]=15 [llwa]=15 [wp]=15 [vss]=15
+                  [neighbours]=15
                   [sweep]=16 [cli]=17 )
 bad=0 checked=0
 wrong() { echo "$1"; bad=$((bad + 1)); }

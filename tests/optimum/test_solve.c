@@ -64,7 +64,7 @@ static double solve(const double *X, const double *y, rf_index n, rf_index d, do
   return value;
 }
 
-/* ---- reference results --------------------------------------------------------------------- */
+/* ---- reference results ------------------------------------------------------------------------ */
 
 static double *read_matrix(const json_t *rows, rf_index *n, rf_index *d) {
   *n = (rf_index)json_array_size(rows);
@@ -120,7 +120,7 @@ static void test_golden_networks(void **state) {
   }
 }
 
-/* ---- planted and known answers ------------------------------------------------------------- */
+/* ---- planted and known answers ---------------------------------------------------------------- */
 
 static void test_small(void **state) {
   (void)state;
@@ -177,7 +177,7 @@ static void test_linear(void **state) {
   rf_dataset_free(&data);
 }
 
-/* ---- nothing fits -------------------------------------------------------------------------- */
+/* ---- nothing fits ----------------------------------------------------------------------------- */
 
 static void refused(const double *X, const double *y, rf_index n, rf_index d, double leak, int signs,
                     double slack) {
@@ -230,7 +230,7 @@ static void test_infeasible(void **state) {
   refused(any, ya, 2, 2, 0, 1, 1e-15);
 }
 
-/* ---- limits and bad input ------------------------------------------------------------------ */
+/* ---- limits and bad input --------------------------------------------------------------------- */
 
 static void count_records(void *user, const RfOptimumRecord *record) {
   double *last = user; /* count, lower, objective: bounds only improve */

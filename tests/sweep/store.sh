@@ -34,6 +34,10 @@ for margin, blob, status in store.execute('SELECT "limit.margin", json, status F
 rows = list(csv.DictReader(open("one.csv")))
 assert [row["id"] for row in rows] == [str(k) for k in range(16)]
 PY
+if command -v sqlite3 >/dev/null; then # as docs/commands/sweep.md has it
+  sqlite3 -header -column one.db 'select scale, count(*), avg("limit.margin") from cells group by scale' >groups.txt || complain "sqlite3"
+  grep -qE '^limit +8 ' groups.txt || complain "sqlite3: $(cat groups.txt)"
+fi
 "$RELUFLOW" sweep status two.db --json | grep -q '"pending": 0' || complain "status"
 "$RELUFLOW" sweep resume two.db --json | grep -q '"cells": 16' || complain "resume of a store that is done"
 "$RELUFLOW" sweep "${spec[@]}" --workers 2 --store two.db --keep-json --quiet || complain "the same sweep again: exit $?"

@@ -157,14 +157,17 @@ static void digests_leave_times_out(void **state) {
   RfContext context;
   char a[72], b[72], c[72], empty[72];
   const char one[] = "{\"b\": 1.5, \"a\": [{\"seconds\": 1}], \"seconds\": 3}";
-  const char two[] = "{\"a\": [{\"seconds\": 2}], \"run\": {\"started\": 7}, \"b\": 1.5}";
-  const char three[] = "{\"a\": [{\"seconds\": 2}], \"b\": 1.5000000000000002}";
+  const char two[] = "{\n\"b\":1.5,\"a\":[ {\"seconds\": 2}], \"run\": {\"started\": [7, {}]} }\n";
+  const char three[] = "{\"b\": 1.5000000000000002, \"a\": [{\"seconds\": 2}]}";
   rf_context_init(&context);
   assert_int_equal(sweep_digest(&context, a, one, strlen(one)), RF_OK);
   assert_int_equal(sweep_digest(&context, b, two, strlen(two)), RF_OK);
   assert_int_equal(sweep_digest(&context, c, three, strlen(three)), RF_OK);
   assert_string_equal(a, b);
   assert_string_not_equal(a, c);
+  static const char *const broken[] = {"", "{", "{\"a\"}", "{\"a\": }", "[1,", "{\"a\": 1,}", "{} x", "{\"a"};
+  for (size_t k = 0; k < sizeof broken / sizeof broken[0]; k++)
+    assert_int_equal(sweep_digest(&context, empty, broken[k], strlen(broken[k])), RF_ERR_INTERNAL);
   /* SHA-256 of the two bytes {} */
   assert_int_equal(sweep_digest(&context, empty, "{ }", 3), RF_OK);
   assert_string_equal(empty, "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");

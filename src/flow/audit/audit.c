@@ -58,7 +58,7 @@ RfStatus rf_audit_new(RfContext *context, RfAudit **out, const RfRun *run) {
   return RF_OK;
 }
 
-/* ---- a state, read from scratch ------------------------------------------------------------ */
+/* ---- a state, read from scratch -------------------------------------------------------------- */
 
 typedef struct State { /* of the units, as the run holds it */
   const RfRun *run;
@@ -151,7 +151,7 @@ static RfStatus read_field(RfAudit *audit, const State *state, rf_index u, doubl
   return status;
 }
 
-/* ---- what must hold there ------------------------------------------------------------------ */
+/* ---- what must hold there -------------------------------------------------------------------- */
 
 static void worst(double *number, double value) {
   if (!(value <= *number)) *number = value; /* NaN counts */
@@ -239,7 +239,7 @@ static RfStatus check_events(RfAudit *audit, const State *state) {
   return status;
 }
 
-/* ---- when to look -------------------------------------------------------------------------- */
+/* ---- when to look ---------------------------------------------------------------------------- */
 
 /* Evaluations of the run between two looks: a look costs about two of them, more on large problems, whose own
  * evaluations share work between units of one pattern. */
@@ -274,7 +274,8 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
     if (system->dead[u]) continue;
     status = read_field(audit, &state, u, &scale);
     if (status) break;
-    check_velocity(audit, &state, u, scale);
+    check_velocity(audit, &state, u,
+                   fmax(scale, RF_AUDIT_WEIGHTLESS * pushing)); /* below that it is at rest */
     check_sides(audit, &state, u, pushing);
   }
   if (!status && !run->problem->freeze_second && system->kappa == 0)
@@ -303,6 +304,17 @@ static RfStatus read_fall(RfAudit *audit, RfRun *run, const double *y, double *f
   return status;
 }
 
+/* The largest margin that weights of these sizes could give: a relative error of the weights moves ln L by at
+ * most this times it. */
+static double reach(const RfAudit *audit, const RfRun *run) {
+  State state = state_of(run, run->system.y);
+  double longest = 0, sum = 0;
+  for (rf_index i = 0; i < audit->n; i++) longest = fmax(longest, audit->x_norm[i]);
+  for (rf_index u = 0; u < state.units; u++)
+    if (!run->system.dead[u]) sum += exp(2 * state.rho[u]) * fabs(state.a[u]);
+  return longest * sum;
+}
+
 RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   static const double node[5] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
                                  0.953089922969332};
@@ -329,11 +341,12 @@ RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
     status = read_fall(audit, run, audit->f, NULL, &after);
   }
   system->evaluations = evaluations;
-  if (!status) worst(&audit->found.energy, fabs(before - after - spent) / fmax(spent, RF_AUDIT_FALL));
+  double scale = fmax(spent, RF_AUDIT_FALL) * fmax(1, reach(audit, run));
+  if (!status) worst(&audit->found.energy, fabs(before - after - spent) / scale);
   return status;
 }
 
-/* ---- what was found ------------------------------------------------------------------------ */
+/* ---- what was found -------------------------------------------------------------------------- */
 
 RfFlowAudit rf_audit_result(const RfAudit *audit) {
   RfFlowAudit found = audit->found;

@@ -14,6 +14,7 @@
 #include "flow/flow_internal.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/sides.h"
+#include "flow/layered/layered_tolerances.h"
 #include "la/la.h"
 
 typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
@@ -117,7 +118,7 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
-  work->last_err = 1e-4;
+  work->last_err = RF_LAYERED_MEMORY;
   velocity(context, flow, work->k[0], flow->net.theta, CLOCK_TIME);
   refresh(flow);
   return RF_OK;
@@ -175,8 +176,8 @@ static double trial_step(const RfContext *context, RfLayeredFlow *flow, double h
 /* A first step that changes theta by one part in a thousand. */
 static double first_step(const RfLayeredFlow *flow, Clock clock) {
   double speed = rf_la_norm(flow->work->k[0], flow->net.n_parameters);
-  double step = speed > 0 ? 1e-3 * flow->norm / speed : 1;
-  return clock == CLOCK_FROZEN ? fmin(step, 1e-3) : step;
+  double step = speed > 0 ? RF_LAYERED_FIRST_STEP * flow->norm / speed : 1;
+  return clock == CLOCK_FROZEN ? fmin(step, RF_LAYERED_FIRST_FROZEN) : step;
 }
 
 /* A unit leaves its side in the trial step just taken: bisects on the length until the end of the step is
@@ -184,7 +185,7 @@ static double first_step(const RfLayeredFlow *flow, Clock clock) {
 static double first_event(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
   Work *work = flow->work;
   double low = 0, high = step;
-  for (int round = 0; round < 60 && high - low > 1e-13 * step; round++) {
+  for (int round = 0; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
     double middle = 0.5 * (low + high);
     trial_step(context, flow, middle, clock);
     *(rf_sided_violated(work->sided) ? &high : &low) = middle;
@@ -216,12 +217,12 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   if (!(*h > 0)) *h = first_step(flow, clock);
   for (int tries = 0; tries < 200; tries++) {
     double step = fmin(*h, most), error = trial_step(context, flow, step, clock);
-    if (!isfinite(error)) error = 1e6;
+    if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
       if (event) step = first_event(context, flow, step, clock);
-      double factor = 0.9 * pow(fmax(error, 1e-10), -0.17) * pow(work->last_err, 0.04);
-      work->last_err = fmax(error, 1e-4);
+      double factor = 0.9 * pow(fmax(error, RF_LAYERED_LEAST_ERROR), -0.17) * pow(work->last_err, 0.04);
+      work->last_err = fmax(error, RF_LAYERED_MEMORY);
       if (step == *h || factor < 1) *h = step * fmin(fmax(factor, 0.2), 8);
       double *swap = flow->net.theta;
       flow->net.theta = work->next, work->next = swap;
@@ -252,7 +253,7 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   return RF_OK;
 }
 
-/* Below, "the loss has stopped falling": its logarithm fell by less than 1e-9 while tau grew a thousandfold
+/* Below, "the loss has stopped falling": its logarithm hardly fell while tau grew a thousandfold
  * beyond the scale on which margins of this size usually grow. */
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin) {
   double taken, tau = 0, mark_tau = 1, mark_loss = flow->log_loss;
@@ -265,7 +266,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
     if (tau > mark_tau * 1000) {
-      if (mark_loss - flow->log_loss < 1e-9) return RF_NOT_SEPARABLE;
+      if (mark_loss - flow->log_loss < RF_LAYERED_REST) return RF_NOT_SEPARABLE;
       mark_tau = tau, mark_loss = flow->log_loss;
     }
   }

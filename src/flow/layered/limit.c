@@ -5,10 +5,12 @@
 
 #include "flow/flow_internal.h"
 #include "core/core.h"
+#include "flow/layered/escape.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/polish.h"
 #include "reluflow/certify.h"
 #include "flow/flow.h"
+#include "flow/layered/layered_tolerances.h"
 #include "la/la.h"
 
 enum { WHY_SIZE = 160 };
@@ -112,26 +114,37 @@ static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayere
   return status;
 }
 
-/* Stretches with the scale frozen, a polish after each, until two in a row agree. limit->net receives the
- * point. */
+/* Stretches with the scale frozen: their number; and how many more while the point next to the flow repels
+ * it. */
+enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
+
+/* Stretches with the scale frozen, a polish after each, until two in a row agree on a point that does not
+ * repel. limit->net receives the point. */
 static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                        const double *y) {
   double stretch = 6, before = INFINITY;
   RfLayeredNet last = {0};
   RfLayeredPolish polish = {0};
   RfStatus status = RF_OK;
-  bool agree = false;
-  for (int round = 0; round < 12 && !status && !agree; round++, stretch = fmin(2 * stretch, 60)) {
+  bool agree = false, repels = false, leaving = false;
+  for (int round = 0; round < (leaving ? STRETCHES_LEAVING : STRETCHES) && !status && !agree;
+       round++, stretch = fmin(2 * stretch, 60)) {
     status = rf_layered_flow_far(context, flow, stretch);
     if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
     double moved = polish.ok && last.theta
                        ? rf_layered_distance(limit->net.theta, last.theta, last.n_parameters)
                        : INFINITY;
-    agree = polish.ok && moved < 1e-7 && polish.distance < fmax(2 * before, 1e-2);
+    agree = polish.ok && moved < RF_LAYERED_AGREE && polish.distance < fmax(2 * before, RF_LAYERED_NEAR);
     before = polish.ok ? polish.distance : INFINITY;
+    repels = false;
+    if (agree)
+      status = rf_layered_repels(context, &repels, rf_layered_sides(flow), limit->net.theta, limit->lambda,
+                                 flow->net.theta, y, flow->n, limit->net.n_parameters);
+    agree = agree && !repels;
+    leaving = leaving || repels;
     rf_layers_free(&last);
-    if (polish.ok) status = rf_layers_copy(context, &last, &limit->net);
+    if (!status && polish.ok) status = rf_layers_copy(context, &last, &limit->net);
   }
   limit->distance = polish.distance, limit->held = polish.held;
   limit->stationarity = polish.residual;
@@ -139,9 +152,16 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     end_with(limit, outcome_of(status), reason(status)), status = RF_OK;
   else if (!agree)
     end_with(limit, RF_FLOW_UNDECIDED,
-             polish.ok ? "the direction still moves" : "no KKT point near the direction reached");
+             repels      ? "the KKT point next to the flow repels it, and it has not left"
+             : polish.ok ? "the direction still moves"
+                         : "no KKT point near the direction reached");
   else
     end_with(limit, RF_FLOW_CONVERGED, "");
+  if (!status && !agree) { /* a point that was not decided on is no limit: the state itself is told */
+    rf_layers_free(&limit->net);
+    limit->distance = NAN;
+    status = rf_layers_copy(context, &limit->net, &flow->net);
+  }
   rf_layers_free(&last);
   return status;
 }
@@ -179,12 +199,12 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   RfStatus status = rf_layered_flow_new(context, &flow, start, X, y, n, loss);
   if (status) return status;
   flow.tolerance *= 30, flow.max_steps = settings->max_steps;
-  status = run_once(context, &other, &flow, X, y, settings, 0, 250);
+  status = run_once(context, &other, &flow, X, y, settings, 0, RF_LAYERED_MARGIN_OTHER);
   if (!status && other.outcome == RF_FLOW_CONVERGED)
     limit->direction_error = rf_layered_distance(limit->net.theta, other.net.theta, other.net.n_parameters);
   else if (!status && other.outcome != RF_FLOW_INTERRUPTED)
     limit->direction_error = 2;
-  if (limit->direction_error > 1e-2) {
+  if (limit->direction_error > RF_LAYERED_APART) {
     limit->outcome = RF_FLOW_UNDECIDED;
     rf_format(limit->why, WHY_SIZE, "two runs at different tolerances end %.2g apart",
               limit->direction_error);
@@ -260,7 +280,7 @@ RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const Rf
     if (!status) record(&recorder, &flow);
   }
   flow.max_steps = settings->max_steps;
-  if (!status) status = run_once(context, limit, &flow, X, y, settings, shift, 400);
+  if (!status) status = run_once(context, limit, &flow, X, y, settings, shift, RF_LAYERED_MARGIN);
   if (!status && limit->outcome == RF_FLOW_CONVERGED && settings->check_direction)
     status = second_opinion(context, limit, start, X, y, n, loss, settings);
   if (!status) status = certify(context, limit, X, y, n);

@@ -4,6 +4,7 @@
  * along them: the step of least norm is taken, which stays next to the state. The support starts with the
  * samples that weigh something; those with a negative multiplier leave, those below margin 1 enter. */
 #include "flow/layered/polish.h"
+#include "flow/layered/layered_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void shifted_gradient(Polish *polish, double *out, rf_index p, double h) 
 /* Derivatives by central differences: by sides, f is a polynomial in theta and in each slope. */
 static void form_system(Polish *polish) {
   rf_index P = polish->P, k = polish->k, K = polish->K, size = P + k + K;
-  double h = 1e-5 * rf_la_norm(polish->theta, P) / sqrt((double)P);
+  double h = RF_LAYERED_DIFFERENCE * rf_la_norm(polish->theta, P) / sqrt((double)P);
   double *slopes = rf_sided_slopes(polish->sided);
   memset(polish->system, 0, (size_t)(size * size) * sizeof(double));
   for (rf_index j = 0; j < k; j++)
@@ -116,11 +117,11 @@ static RfStatus newton(Polish *polish, double *error) {
   double before = INFINITY;
   evaluate(polish);
   *error = residual(polish);
-  for (int round = 0; round < 40 && *error > 1e-15 && *error < 0.9 * before; round++) {
+  for (int round = 0; round < 40 && *error > RF_LAYERED_NEWTON && *error < 0.9 * before; round++) {
     before = *error;
     form_system(polish);
-    RfStatus status =
-        rf_la_least_squares(polish->context, polish->system, polish->step, size, size, 1e-9, &rank);
+    RfStatus status = rf_la_least_squares(polish->context, polish->system, polish->step, size, size,
+                                          RF_LAYERED_SYMMETRY, &rank);
     if (status) return status;
     rf_la_axpy(polish->theta, 1, polish->step, P);
     rf_la_axpy(polish->lambda, 1, polish->step + P, polish->k);
@@ -135,7 +136,8 @@ static RfStatus newton(Polish *polish, double *error) {
 /* Samples that do not push leave, samples that are too close enter; true when the support changed. */
 static bool mend_support(Polish *polish) {
   rf_index worst = -1, lowest = -1, P = polish->P;
-  double least = 1 - 1e-9, most_negative = -1e-12 * rf_la_dot(polish->theta, polish->theta, P);
+  double least = 1 - RF_LAYERED_BELOW,
+         most_negative = -RF_LAYERED_NEGATIVE * rf_la_dot(polish->theta, polish->theta, P);
   for (rf_index j = 0; j < polish->k; j++)
     if (polish->lambda[j] < most_negative) most_negative = polish->lambda[j], worst = j;
   if (worst >= 0) {
@@ -164,8 +166,9 @@ double rf_layered_distance(const double *u, const double *v, rf_index P) {
 }
 
 /* The state at min margin 1, and the samples that weigh something with their multipliers. */
-static bool begin(Polish *polish, const double *state, const double *p, double degree) {
+static bool begin(Polish *polish, const double *state, const double *p, double degree, double weighs) {
   double least = INFINITY;
+  polish->k = 0;
   memcpy(polish->theta, state, (size_t)polish->P * sizeof(double));
   rf_sided_outputs(polish->sided, polish->q, polish->z, polish->theta);
   for (rf_index i = 0; i < polish->n; i++) least = fmin(least, polish->q[i]);
@@ -173,7 +176,7 @@ static bool begin(Polish *polish, const double *state, const double *p, double d
   rf_la_scale(polish->theta, pow(least, -1 / degree), polish->P);
   double square = rf_la_dot(polish->theta, polish->theta, polish->P);
   for (rf_index i = 0; i < polish->n; i++)
-    if (p[i] > 1e-6) polish->support[polish->k] = i, polish->lambda[polish->k++] = p[i] * square / degree;
+    if (p[i] > weighs) polish->support[polish->k] = i, polish->lambda[polish->k++] = p[i] * square / degree;
   return true;
 }
 
@@ -183,7 +186,7 @@ static RfStatus solve(Polish *polish, double *error) {
   *error = INFINITY;
   for (int round = 0; round < 20 && !status; round++) {
     status = newton(polish, error);
-    if (status || !(*error < 1e-10) || !mend_support(polish)) break;
+    if (status || !(*error < RF_LAYERED_SOLVED) || !mend_support(polish)) break;
     *error = INFINITY;
   }
   return status == RF_ERR_NUMERIC ? RF_OK : status;
@@ -199,10 +202,15 @@ RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided 
   RfStatus status = polish_new(&polish);
   if (!status && !slopes) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
   if (!status && K > 0) memcpy(slopes, rf_sided_slopes(sided), (size_t)K * sizeof(double));
-  if (!status && begin(&polish, theta, p, degree)) status = solve(&polish, &error);
-  if (!status && error < 1e-10) {
+  /* Samples that weigh little may be no supports, and too many of them leave Newton nowhere to go: then
+   * fewer. */
+  for (double weighs = RF_LAYERED_WEIGHS; weighs < 1 && !status && !result->ok; weighs *= RF_LAYERED_FEWER) {
+    if (K > 0) memcpy(rf_sided_slopes(sided), slopes, (size_t)K * sizeof(double));
+    if (begin(&polish, theta, p, degree, weighs)) status = solve(&polish, &error);
+    if (status || !(error < RF_LAYERED_SOLVED)) continue;
     result->distance = rf_layered_distance(theta, polish.theta, P);
-    result->ok = result->distance < 0.1 && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
+    result->ok =
+        result->distance < RF_LAYERED_REACH && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
   }
   if (!status && result->ok) {
     result->residual = error;

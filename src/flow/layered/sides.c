@@ -2,6 +2,7 @@
  * side, f is a polynomial in theta. A unit whose velocity points to the kink from both sides is held on it;
  * its slope s in [leak,1] is the one for which d z/d tau = 0. */
 #include "flow/layered/sides.h"
+#include "flow/layered/layered_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -209,16 +210,16 @@ static void hold(RfSided *sided, double *v) {
   for (int round = 0; round < 8; round++) {
     held_speeds(sided, speed, v);
     double size = rf_la_norm(speed, K);
-    if (!(size > 1e-14 * rf_la_norm(v, sided->P)) || !(size < 0.9 * before)) break;
+    if (!(size > RF_LAYERED_HELD * rf_la_norm(v, sided->P)) || !(size < 0.9 * before)) break;
     before = size;
     for (rf_index k = 0; k < K; k++) {
-      sided->held_slope[k] += 1e-3;
+      sided->held_slope[k] += RF_LAYERED_SLOPE_STEP;
       held_speeds(sided, shifted, v);
-      sided->held_slope[k] -= 1e-3;
-      for (rf_index r = 0; r < K; r++) work[r * K + k] = (shifted[r] - speed[r]) / 1e-3;
+      sided->held_slope[k] -= RF_LAYERED_SLOPE_STEP;
+      for (rf_index r = 0; r < K; r++) work[r * K + k] = (shifted[r] - speed[r]) / RF_LAYERED_SLOPE_STEP;
     }
     for (rf_index r = 0; r < K; r++) shifted[r] = -speed[r];
-    if (rf_la_least_squares(sided->context, work, shifted, K, K, 1e-10, &rank)) break;
+    if (rf_la_least_squares(sided->context, work, shifted, K, K, RF_LAYERED_RANK, &rank)) break;
     rf_la_axpy(sided->held_slope, 1, shifted, K);
   }
   held_speeds(sided, speed, v);
@@ -240,11 +241,13 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
 
 /* A linear network has no kinks. */
 static bool off_side(const RfSided *sided, rf_index at) {
-  return sided->net->leak != 1 && sided->side[at] * sided->z[at] < -1e-11 * sided->scale[at % sided->hidden];
+  return sided->net->leak != 1 &&
+         sided->side[at] * sided->z[at] < -RF_LAYERED_BEYOND * sided->scale[at % sided->hidden];
 }
 
 static bool slope_out(const RfSided *sided, rf_index k) {
-  return sided->held_slope[k] > 1 + 1e-9 || sided->held_slope[k] < sided->net->leak - 1e-9;
+  return sided->held_slope[k] > 1 + RF_LAYERED_SLOPE ||
+         sided->held_slope[k] < sided->net->leak - RF_LAYERED_SLOPE;
 }
 
 bool rf_sided_sides_hold(const RfSided *sided) {
@@ -334,7 +337,7 @@ RfStatus rf_sided_project(RfSided *sided, double *theta) {
     rf_sided_plane(sided, planes + k * P, k, theta);
     step[k] = -sided->z[sided->held_at[k]];
   }
-  if (!status) status = rf_la_least_squares(sided->context, planes, step, K, P, 1e-10, &rank);
+  if (!status) status = rf_la_least_squares(sided->context, planes, step, K, P, RF_LAYERED_RANK, &rank);
   if (!status) rf_la_axpy(theta, 1, step, P);
   rf_free(planes), rf_free(step);
   return status;

@@ -1,0 +1,50 @@
+/* Every tolerance of the layered flow, with one line of why. */
+#ifndef RF_FLOW_LAYERED_TOLERANCES_H
+#define RF_FLOW_LAYERED_TOLERANCES_H
+
+/* ---- steps ---- */
+#define RF_LAYERED_FIRST_STEP                                                                                \
+  1e-3 /* first step: a thousandth of |theta| over the speed, far inside any radius */
+#define RF_LAYERED_FIRST_FROZEN 1e-3  /* and with the scale frozen of kappa, whose natural unit is 1 */
+#define RF_LAYERED_EVENT        1e-13 /* an event is located to this part of its step: a few roundings */
+#define RF_LAYERED_LEAST_ERROR  1e-10 /* a step without error would grow without bound */
+#define RF_LAYERED_MEMORY       1e-4  /* smallest error that the step control remembers */
+#define RF_LAYERED_NO_NUMBER                                                                                 \
+  1e6                        /* error of a step that is not finite: the step shrinks by its full factor      \
+                              */
+#define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
+
+/* ---- sides ---- */
+#define RF_LAYERED_BEYOND 1e-11 /* of the largest input seen: beyond its kink, not on it by rounding */
+#define RF_LAYERED_SLOPE  1e-9  /* a slope is outside [leak,1] by this, not by rounding */
+#define RF_LAYERED_HELD   1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
+#define RF_LAYERED_SLOPE_STEP                                                                                \
+  1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
+#define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */
+
+/* ---- the point next to the flow ---- */
+#define RF_LAYERED_MARGIN                                                                                    \
+  400.0 /* smoothed margin at which the scale is frozen: weights are softmax to e^-400 */
+#define RF_LAYERED_MARGIN_OTHER 250.0 /* and in the second run, elsewhere on purpose */
+#define RF_LAYERED_DIFFERENCE                                                                                \
+  1e-5 /* step of difference quotients over the size of a weight: cube root of rounding */
+#define RF_LAYERED_NEWTON   1e-15 /* Newton has nothing left to do */
+#define RF_LAYERED_SOLVED   1e-10 /* residual of a KKT point, beside 1e-8 that certify asks for */
+#define RF_LAYERED_SYMMETRY 1e-9  /* singular values below this belong to symmetries of the network */
+#define RF_LAYERED_BELOW    1e-9  /* a margin is below 1 by this, not by rounding */
+#define RF_LAYERED_NEGATIVE 1e-12 /* a multiplier over |theta|^2 is negative by this, not by rounding */
+#define RF_LAYERED_WEIGHS   1e-6  /* weight of a sample that may be a support */
+#define RF_LAYERED_FEWER                                                                                     \
+  100.0                       /* where that leads nowhere, the next try asks for so much more: three tries   \
+                               */
+#define RF_LAYERED_AGREE 1e-7 /* two polished points are the same */
+#define RF_LAYERED_NEAR  1e-2 /* the state is near the point, or comes nearer */
+#define RF_LAYERED_REACH 0.1  /* a point farther from the state than this is another one */
+#define RF_LAYERED_APART 1e-2 /* two runs that end farther apart decide nothing */
+
+/* ---- escape ---- */
+#define RF_LAYERED_VANISHED 1e-9 /* weight over |theta|: zero at the point */
+#define RF_LAYERED_UNFELT   1e-7 /* |df_i/dweight| over the largest: no output feels it to first order */
+#define RF_LAYERED_REPELS   1e-6 /* growth beyond that of the network by this is an escape */
+
+#endif

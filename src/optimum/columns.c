@@ -1,0 +1,390 @@
+/* Column generation by a linear program over unit neurons, the master for many samples in few dimensions:
+ * most neurons of an optimum are then pinned on r - 1 kinks, so that directions found once stay right, and
+ * the program
+ *
+ *     minimise  sum_k c_k + Lambda sum_i t_i   subject to   sum_k c_k y_i s_k phi(u_k.x_i) + t_i >= b_i,
+ *
+ * whose multipliers are lambda with lambda_i <= Lambda, needs no second-order step. Lambda grows while an
+ * artificial t_i remains. Primal simplex on a dense inverse with Devex prices (Harris 1973); every local
+ * maximum of the oracle above 1 joins; the exact search speaks only when climbs find nothing. What comes out
+ * is judged as everything else is: a network by its margins, multipliers by the search. */
+#include "optimum/solve_internal.h"
+#include "optimum/kernels.h"
+#include "optimum/optimum_tolerances.h"
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Columns {
+  RfSolve *s;
+  const RfReduced *p;
+  rf_index n, r;
+  /* the pool of neurons */
+  rf_index count, room;
+  double *A, *U, *value, *weight,
+      *alpha; /* outputs times y (n), directions (r); A.lambda; Devex; pivot row */
+  int *sign, *age;
+  bool *in;
+  /* the basis: k >= 0 neuron, -1-i surplus of row i, -1-n-i artificial of row i */
+  rf_index *basis, pivots;
+  double *inverse, *x, *lambda, *column, *surplus_weight, *artificial_weight, *work;
+  int32_t *swaps;
+  double big; /* Lambda */
+  RfStatus status;
+} Columns;
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static void columns_free(Columns *c) {
+  rf_free(c->A), rf_free(c->U), rf_free(c->value), rf_free(c->weight), rf_free(c->alpha), rf_free(c->sign);
+  rf_free(c->age), rf_free(c->in), rf_free(c->basis), rf_free(c->inverse), rf_free(c->x), rf_free(c->lambda);
+  rf_free(c->column), rf_free(c->surplus_weight), rf_free(c->artificial_weight), rf_free(c->work);
+  rf_free(c->swaps);
+}
+
+static RfStatus columns_new(Columns *c) {
+  rf_index n = c->n;
+  c->basis = RF_NEW(rf_index, n), c->inverse = RF_NEW(double, n *n), c->x = RF_NEW(double, n);
+  c->lambda = RF_NEW(double, n), c->column = RF_NEW(double, n), c->surplus_weight = RF_NEW(double, n);
+  c->artificial_weight = RF_NEW(double, n), c->work = RF_NEW(double, n *n + n), c->swaps = RF_NEW(int32_t, n);
+  if (!c->basis || !c->inverse || !c->x || !c->lambda || !c->column || !c->surplus_weight ||
+      !c->artificial_weight || !c->work || !c->swaps)
+    return rf_fail(c->s->context, RF_ERR_MEMORY, "out of memory for a linear program");
+  for (rf_index i = 0; i < n; i++) {
+    c->inverse[i * n + i] = 1, c->basis[i] = -1 - n - i, c->x[i] = c->p->b[i];
+    c->lambda[i] = c->big;
+  }
+  return RF_OK;
+}
+
+static bool grow(void **list, rf_index room, size_t size) {
+  void *wider = rf_resize(*list, room, size);
+  if (wider) *list = wider;
+  return wider != NULL;
+}
+
+static void add_column(Columns *c, const double *u, int sign) {
+  const RfReduced *p = c->p;
+  if (c->count == c->room) {
+    rf_index room = c->room ? 2 * c->room : 1024;
+    bool fine =
+        grow((void **)&c->A, room * c->n, sizeof(double)) &&
+        grow((void **)&c->U, room * c->r, sizeof(double)) && grow((void **)&c->value, room, sizeof(double)) &&
+        grow((void **)&c->weight, room, sizeof(double)) && grow((void **)&c->alpha, room, sizeof(double)) &&
+        grow((void **)&c->sign, room, sizeof(int)) && grow((void **)&c->age, room, sizeof(int)) &&
+        grow((void **)&c->in, room, sizeof(bool));
+    if (!fine) c->status = rf_fail(c->s->context, RF_ERR_MEMORY, "out of memory for neurons");
+    if (!fine) return;
+    c->room = room;
+  }
+  double *a = c->A + c->count * c->n;
+  for (rf_index i = 0; i < c->n; i++)
+    a[i] = p->y[i] * sign * rf_phi(rf_short_dot(p->X + i * c->r, u, c->r), p->leak);
+  memcpy(c->U + c->count * c->r, u, (size_t)c->r * sizeof *u);
+  c->sign[c->count] = sign, c->in[c->count] = false, c->age[c->count] = 0;
+  c->count++;
+  c->s->result->patterns_seen++;
+}
+
+/* ---- the simplex method ----------------------------------------------------------------------- */
+
+static double cost(const Columns *c, rf_index b) { return b >= 0 ? 1 : b < -c->n ? c->big : 0; }
+
+static void set_multipliers(Columns *c) {
+  memset(c->lambda, 0, (size_t)c->n * sizeof(double));
+  for (rf_index k = 0; k < c->n; k++) {
+    double price = cost(c, c->basis[k]);
+    if (price != 0) rf_la_axpy(c->lambda, price, c->inverse + k * c->n, c->n);
+  }
+}
+
+/* The inverse afresh; false when the basis is singular. */
+static bool refactor(Columns *c) {
+  rf_index n = c->n;
+  double *B = c->work, *unit = c->work + n * n;
+  memset(B, 0, (size_t)(n * n) * sizeof *B);
+  for (rf_index j = 0; j < n; j++) {
+    rf_index b = c->basis[j];
+    if (b >= 0)
+      for (rf_index i = 0; i < n; i++) B[i * n + j] = c->A[b * n + i];
+    else
+      B[(b >= -n ? -1 - b : -1 - n - b) * n + j] = b >= -n ? -1 : 1;
+  }
+  if (!rf_la_lu(B, c->swaps, n)) return false;
+  for (rf_index j = 0; j < n; j++) {
+    memset(unit, 0, (size_t)n * sizeof *unit);
+    unit[j] = 1;
+    rf_la_lu_solve(B, c->swaps, unit, n);
+    for (rf_index i = 0; i < n; i++) c->inverse[i * n + j] = unit[i];
+  }
+  rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
+  for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
+  set_multipliers(c);
+  return true;
+}
+
+/* column = inverse times the entering column. */
+static void enter(Columns *c, rf_index b) {
+  rf_index n = c->n, i = b >= -n ? -1 - b : -1 - n - b;
+  if (b >= 0)
+    rf_la_apply(c->column, c->inverse, c->A + b * n, n, n, n);
+  else
+    for (rf_index k = 0; k < n; k++) c->column[k] = (b >= -n ? -1 : 1) * c->inverse[k * n + i];
+}
+
+/* The row that leaves: smallest ratio, among ties to rounding the largest pivot; -1 = none. */
+static rf_index leaving(const Columns *c) {
+  double largest = 0, best = INFINITY, pivot = 0;
+  rf_index at = -1;
+  for (rf_index k = 0; k < c->n; k++) largest = fmax(largest, fabs(c->column[k]));
+  double least = rf_pivot_share * largest;
+  for (rf_index k = 0; k < c->n; k++)
+    if (c->column[k] > least) best = fmin(best, (c->x[k] + rf_ratio_slack) / c->column[k]);
+  for (rf_index k = 0; k < c->n; k++)
+    if (c->column[k] > least && c->x[k] / c->column[k] <= best && c->column[k] > pivot)
+      pivot = c->column[k], at = k;
+  return at;
+}
+
+/* Reduced cost of a column, from the multipliers. */
+static double reduced_cost(const Columns *c, rf_index b) {
+  if (b >= 0) return 1 - rf_la_dot(c->lambda, c->A + b * c->n, c->n);
+  return b >= -c->n ? c->lambda[-1 - b] : c->big - c->lambda[-1 - c->n - b];
+}
+
+static rf_index pivot_in(Columns *c, rf_index b) {
+  rf_index n = c->n;
+  enter(c, b);
+  rf_index at = leaving(c);
+  if (at < 0) return -1;
+  double step = fmax(0, c->x[at] / c->column[at]), price = reduced_cost(c, b), *row = c->inverse + at * n;
+  for (rf_index k = 0; k < n; k++) c->x[k] = fmax(0, c->x[k] - step * c->column[k]);
+  c->x[at] = step;
+  rf_la_scale(row, 1 / c->column[at], n);
+  for (rf_index k = 0; k < n; k++)
+    if (k != at && c->column[k] != 0) rf_la_axpy(c->inverse + k * n, -c->column[k], row, n);
+  rf_la_axpy(c->lambda, price, row, n);
+  if (c->basis[at] >= 0) c->in[c->basis[at]] = false;
+  c->basis[at] = b;
+  if (b >= 0) c->in[b] = true;
+  c->pivots++;
+  return at;
+}
+
+static void reset_weights(Columns *c) {
+  for (rf_index k = 0; k < c->count; k++) c->weight[k] = 1;
+  for (rf_index i = 0; i < c->n; i++) c->surplus_weight[i] = c->artificial_weight[i] = 1;
+}
+
+/* The column with the best price, its code in *b and its weight; false at the optimum. */
+static bool choose(const Columns *c, rf_index *b, double *weight) {
+  double best = 0, slack = rf_multiplier_slack * fmax(1, c->big);
+  for (rf_index k = 0; k < c->count; k++) {
+    double over = c->value[k] - 1;
+    if (!c->in[k] && over > rf_price_slack && over * over / c->weight[k] > best)
+      best = over * over / c->weight[k], *b = k, *weight = c->weight[k];
+  }
+  for (rf_index i = 0; i < c->n; i++) {
+    double low = -c->lambda[i], high = c->lambda[i] - c->big;
+    if (low > slack && low * low / c->surplus_weight[i] > best)
+      best = low * low / c->surplus_weight[i], *b = -1 - i, *weight = c->surplus_weight[i];
+    if (high > slack && high * high / c->artificial_weight[i] > best)
+      best = high * high / c->artificial_weight[i], *b = -1 - c->n - i, *weight = c->artificial_weight[i];
+  }
+  return best > 0;
+}
+
+/* Values and Devex weights after a pivot in row `at`. */
+static void update(Columns *c, rf_index at, double price, double weight) {
+  const double *row = c->inverse + at * c->n;
+  rf_la_apply(c->alpha, c->A, row, c->count, c->n, c->n);
+  for (rf_index k = 0; k < c->count; k++) {
+    c->value[k] += price * c->alpha[k];
+    c->weight[k] = fmax(c->weight[k], c->alpha[k] * c->alpha[k] * weight);
+  }
+  for (rf_index i = 0; i < c->n; i++) {
+    double size = row[i] * row[i] * weight;
+    c->surplus_weight[i] = fmax(c->surplus_weight[i], size);
+    c->artificial_weight[i] = fmax(c->artificial_weight[i], size);
+  }
+}
+
+/* Simplex steps to the optimum of the present pool. */
+static RfStatus optimise(Columns *c) {
+  enum { most_pivots = 20000 };
+  rf_index start = c->pivots, every = c->n > 500 ? 600 : 150;
+  bool fresh = false, exact = false;
+  reset_weights(c);
+  while (c->pivots - start < most_pivots) {
+    rf_index b = 0;
+    double weight = 1;
+    if (rf_context_stop(c->s->context)) return RF_INTERRUPTED;
+    if (!fresh) rf_la_apply(c->value, c->A, c->lambda, c->count, c->n, c->n);
+    exact = !fresh, fresh = true;
+    if (!choose(c, &b, &weight)) {
+      if (exact) return RF_OK;
+      fresh = false;
+      continue;
+    }
+    double price = reduced_cost(c, b);
+    rf_index at = pivot_in(c, b);
+    if (at >= 0 && c->pivots % every != 0) {
+      update(c, at, price, weight);
+      continue;
+    }
+    if (!refactor(c)) return RF_UNDECIDED;
+    reset_weights(c);
+    fresh = false;
+    if (at < 0 && pivot_in(c, b) < 0) return RF_UNDECIDED;
+  }
+  return RF_OK;
+}
+
+/* ---- pricing ---------------------------------------------------------------------------------- */
+
+static bool known_since(const Columns *c, rf_index first, const double *u, int sign) {
+  for (rf_index k = first; k < c->count; k++) {
+    double apart = 0;
+    for (rf_index j = 0; j < c->r; j++) apart = fmax(apart, fabs(c->U[k * c->r + j] - u[j]));
+    if (c->sign[k] == sign && apart < rf_same_column) return true;
+  }
+  return false;
+}
+
+static void offer(Columns *c, rf_index first, const double *u, double value, int sign, double *top) {
+  *top = fmax(*top, value);
+  if (value > 1 + rf_missing_column && !known_since(c, first, u, sign)) add_column(c, u, sign);
+}
+
+/* The plane: every local maximum of the sorted arcs. */
+static RfStatus price_plane(Columns *c, double *top) {
+  rf_index first = c->count;
+  RfStatus status = RF_OK;
+  for (int sign = 1; sign >= -1 && !status; sign -= 2) {
+    if (c->s->settings->signs * sign < 0) continue;
+    RfSearch search = {.target = 1 + rf_missing_column};
+    status = rf_search_plane(c->s->context, &search, c->p, c->s->trial, sign);
+    const double *value = search.found.value;
+    rf_index count = search.found.count;
+    for (rf_index k = 0; k < count && !status; k++)
+      if ((k == 0 || value[k] >= value[k - 1]) && (k + 1 == count || value[k] >= value[k + 1]))
+        offer(c, first, search.found.u + k * c->r, value[k], sign, top);
+    *top = fmax(*top, search.best);
+    rf_directions_free(&search.found);
+  }
+  return status;
+}
+
+/* Climbs from the neurons of the basis and from random directions. */
+static RfStatus price_climbs(Columns *c, double *top) {
+  RfSolve *s = c->s;
+  rf_index first = c->count, starts = 20 + 4 * c->r;
+  for (rf_index k = 0; k < c->n + starts && !c->status; k++) {
+    rf_index b = k < c->n ? c->basis[k] : 0;
+    if (b < 0) continue;
+    int sign = k < c->n ? c->sign[b] : k % 2 ? 1 : -1;
+    if (k < c->n)
+      memcpy(s->u, c->U + b * c->r, (size_t)c->r * sizeof(double));
+    else
+      rf_random_direction(&s->random, s->u, c->r);
+    if (s->settings->signs * sign < 0) continue;
+    double value = rf_oracle_climb(&s->oracle, s->trial, s->u, sign);
+    offer(c, first, s->u, value, sign, top);
+    if (rf_context_stop(s->context)) return RF_INTERRUPTED;
+  }
+  return c->status;
+}
+
+/* Forgets columns that have long been far from the basis. */
+static void purge(Columns *c) {
+  rf_index kept = 0, n = c->n, r = c->r;
+  rf_la_apply(c->value, c->A, c->lambda, c->count, n, n);
+  for (rf_index k = 0; k < c->count; k++) {
+    c->age[k] = c->in[k] || c->value[k] > 0.9 ? 0 : c->age[k] + 1;
+    if (c->age[k] > 8) continue;
+    if (kept != k) {
+      memcpy(c->A + kept * n, c->A + k * n, (size_t)n * sizeof(double));
+      memcpy(c->U + kept * r, c->U + k * r, (size_t)r * sizeof(double));
+      c->sign[kept] = c->sign[k], c->in[kept] = c->in[k], c->age[kept] = c->age[k];
+      for (rf_index i = 0; c->in[k] && i < n; i++)
+        if (c->basis[i] == k) c->basis[i] = kept;
+    }
+    kept++;
+  }
+  c->count = kept;
+}
+
+/* ---- the loop --------------------------------------------------------------------------------- */
+
+/* The network of the basis, when no artificial is left; refitted, its margins are right to the last digits.
+ */
+static RfStatus offer_basis(Columns *c, bool refit, bool *artificial) {
+  RfAtoms atoms = {.r = c->r};
+  RfStatus status = RF_OK;
+  *artificial = false;
+  for (rf_index k = 0; k < c->n && !status; k++) {
+    rf_index b = c->basis[k];
+    if (b < -c->n && c->x[k] > rf_artificial_left * c->p->b[0]) *artificial = true;
+    if (b >= 0 && c->x[k] > 0)
+      status = rf_atoms_add(c->s->context, &atoms, c->U + b * c->r, c->x[k], c->sign[b]);
+  }
+  if (!status && !*artificial && refit) status = rf_atoms_refit(c->s->context, &atoms, c->p, c->s->trial);
+  if (!status && !*artificial) rf_solve_offer_network(c->s, &atoms);
+  rf_atoms_free(&atoms);
+  return status;
+}
+
+/* Proves what the multipliers give, or adds what the search found. */
+static RfStatus prove(Columns *c, double aim, bool *done) {
+  RfSolve *s = c->s;
+  rf_index before = c->count;
+  double norm;
+  RfStatus status = rf_solve_prove(s, s->trial, fmax(rf_norm_slack, aim / 4), &norm);
+  for (rf_index k = 0; k < s->steep.count && !status; k++) {
+    double *u = s->steep.u + k * c->r, value = s->steep.value[k], top = 0;
+    if (c->r > 2) value = rf_oracle_climb(&s->oracle, s->trial, u, s->steep.sign[k]);
+    offer(c, before, u, value, s->steep.sign[k], &top);
+  }
+  *done = c->count == before || rf_solve_close(s, aim);
+  return status ? status : c->status;
+}
+
+static RfStatus generate(Columns *c, double aim) {
+  RfSolve *s = c->s;
+  RfStatus status = RF_OK;
+  for (s->result->rounds = 0; s->result->rounds < 2000 && !status; s->result->rounds++) {
+    double top = 0;
+    bool artificial = false, done = false;
+    for (rf_index i = 0; i < c->n; i++) s->trial[i] = fmax(0, c->lambda[i]);
+    status = c->r == 2 ? price_plane(c, &top) : price_climbs(c, &top);
+    if (!status) status = offer_basis(c, false, &artificial);
+    bool enough = top <= 1 + (artificial ? 0.3 : rf_missing_column);
+    if (!status && enough && artificial) {
+      c->big *= 4; /* multipliers at their bound: let them grow */
+      if (!(c->big < rf_unbounded_most)) return RF_UNDECIDED;
+      set_multipliers(c);
+    } else if (!status && enough) {
+      if (!refactor(c)) return RF_UNDECIDED;
+      for (rf_index i = 0; i < c->n; i++) s->trial[i] = fmax(0, c->lambda[i]);
+      status = offer_basis(c, true, &artificial);
+      if (!status) status = prove(c, aim, &done);
+      if (done) break;
+    }
+    if (!status) status = optimise(c);
+    if (s->result->rounds % 5 == 4) purge(c);
+  }
+  return status;
+}
+
+RfStatus rf_solve_columns(RfSolve *s, double aim) {
+  Columns c = {.s = s, .p = s->p, .n = s->p->n, .r = s->p->r, .big = rf_first_bound};
+  rf_oracle_free(&s->oracle);
+  RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
+  if (!status) status = columns_new(&c);
+  if (!status) status = rf_solve_linear_network(s);
+  if (!status) status = generate(&c, aim);
+  s->result->newton_steps += c.pivots;
+  columns_free(&c);
+  return status;
+}
