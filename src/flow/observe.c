@@ -19,7 +19,7 @@ static RfStatus make_room(RfRun *run) {
   if (moment->directions) return RF_OK;
   moment->n = n, moment->d = d, moment->m = m;
   moment->directions = RF_NEW(double, m *(2 * d + 2));
-  moment->sides = RF_NEW(int8_t, m * n);
+  moment->sides = RF_NEW_TABLE(int8_t, m, n);
   if (!moment->directions || !moment->sides) {
     rf_moment_free(moment);
     return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for watching the flow");
