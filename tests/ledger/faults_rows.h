@@ -151,4 +151,3 @@
 {"NB-04", {BETTER_OPTIMUM}},
 {"NB-05", {LOST_EXTREMAL, TURNED}},
 {"NB-06", {TURNED}},
-/* clang-format on */
