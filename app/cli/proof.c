@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/core.h"
 
 /* rfcheck in the folder of the program, or by name. */
 static void checker_path(char *path, size_t size) {
@@ -19,7 +20,7 @@ static void checker_path(char *path, size_t size) {
     memcpy(slash + 1, "rfcheck", sizeof "rfcheck");
     if (access(path, X_OK) == 0) return;
   }
-  snprintf(path, size, "rfcheck");
+  rf_format(path, size, "rfcheck");
 }
 
 /* Runs the checker; its one line in `line`. Returns its exit status, or -1 when it did not run. */

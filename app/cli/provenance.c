@@ -86,15 +86,9 @@ static void tolerances_json(RfJson *json, const RfTolerances *tol) {
   const struct {
     const char *name;
     double value;
-  } all[] = {{"zero", tol->zero},
-             {"tight", tol->tight},
-             {"emptiness", tol->emptiness},
-             {"rank", tol->rank},
-             {"kkt", tol->kkt},
-             {"kink", tol->kink},
-             {"gap", tol->gap},
-             {"solver", tol->solver},
-             {"balanced", tol->balanced},
+  } all[] = {{"zero", tol->zero}, {"tight", tol->tight},   {"emptiness", tol->emptiness},
+             {"rank", tol->rank}, {"kkt", tol->kkt},       {"kink", tol->kink},
+             {"gap", tol->gap},   {"solver", tol->solver}, {"balanced", tol->balanced},
              {"ode", tol->ode}};
   rf_json_object(json, "tolerances");
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) rf_json_number(json, all[k].name, all[k].value);

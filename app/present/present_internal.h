@@ -60,8 +60,8 @@ void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count);
 extern const RfFieldTable rf_fields_run, rf_fields_rerun;
 extern const RfFieldTable rf_fields_separator, rf_fields_class_vector, rf_fields_witness, rf_fields_slack;
 extern const RfFieldTable rf_fields_data_list, rf_fields_data_make, rf_fields_data_info;
-extern const RfFieldTable rf_fields_sweep, rf_fields_sweep_export, rf_fields_sweep_show,
-    rf_fields_sweep_plot, rf_fields_basins;
+extern const RfFieldTable rf_fields_sweep, rf_fields_sweep_export, rf_fields_sweep_show, rf_fields_sweep_plot,
+    rf_fields_basins;
 extern const RfFieldTable rf_fields_inspect, rf_fields_maxmargin, rf_fields_flow, rf_fields_certify,
     rf_fields_train, rf_fields_verify, rf_fields_explain;
 

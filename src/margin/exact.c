@@ -1,9 +1,9 @@
 /* Weights that balance exactly: integers f >= 0, not all 0, with sum_i f_i factor_i x_i = 0 (docs/math.md,
- * "Rounding"). Doubles name the support and the order of the columns; the rest is integer arithmetic: every double
- * is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan elimination
- * (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and
- *     D x_pivot = - sum_free a_pivot,free x_free
- * needs no division. Free entries are the guess, rounded to 53 bits. */
+ * "Rounding"). Doubles name the support and the order of the columns; the rest is integer arithmetic: every
+ * double is an integer times a power of two, and the null space comes from fraction-free Gauss-Jordan
+ * elimination (Bareiss, Math. Comp. 22, 1968), after which all pivots equal the same determinant D and D
+ * x_pivot = - sum_free a_pivot,free x_free needs no division. Free entries are the guess, rounded to 53 bits.
+ */
 #include "margin/margin.h"
 
 #include <gmp.h>
@@ -150,7 +150,7 @@ static void exact_free(Exact *e, mpz_t *x) {
 static RfStatus attempt(RfContext *context, RfBalance *out, const rf_index *at, rf_index s, const double *X,
                         const double *factor, rf_index n, rf_index d, const double *guess) {
   Exact e = {.context = context, .d = d, .s = s, .at = at};
-  e.A = RF_NEW(mpz_t, d * s), e.pivot = RF_NEW(rf_index, d);
+  e.A = RF_NEW_TABLE(mpz_t, d, s), e.pivot = RF_NEW(rf_index, d);
   mpz_t *x = RF_NEW(mpz_t, s);
   bool *bound = RF_NEW(bool, s);
   mpz_init(e.previous), mpz_init(e.t);

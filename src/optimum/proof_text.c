@@ -1,4 +1,5 @@
 /* The text of proof files: tokens separated by one space, numbers as hexadecimal floats, which are exact. */
+#include "core/core.h"
 #include "optimum/proof_internal.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ void rf_proof_word(RfProofText *text, const char *word) {
 
 void rf_proof_integer(RfProofText *text, rf_index value) {
   char word[32];
-  snprintf(word, sizeof word, "%lld", (long long)value);
+  rf_format(word, sizeof word, "%lld", (long long)value);
   rf_proof_word(text, word);
 }
 
@@ -65,6 +66,6 @@ void rf_proof_number(RfProofText *text, double value) {
   bits &= ((uint64_t)1 << 52) - 1;
   if (bits) word[used++] = '.';
   for (; bits; bits = (bits << 4) & (((uint64_t)1 << 52) - 1)) word[used++] = digits[bits >> 48];
-  snprintf(word + used, sizeof word - (size_t)used, "p%+d", exponent - 1);
+  rf_format(word + used, sizeof word - (size_t)used, "p%+d", exponent - 1);
   rf_proof_word(text, word);
 }

@@ -244,7 +244,7 @@ static void resumed(void **unused) {
     stops++;
     snprintf(arguments, sizeof arguments, "%s --resume %s", problem, state);
     json_t *again = expect(want, arguments);
-    json_object_del(again, "run"); /* other words, another time */
+    json_object_del(again, "run");                              /* other words, another time */
     json_object_del(json_object_get(again, "audit"), "points"); /* an audit sees the part that was run */
     assert_true(json_equal(whole, again));
     json_decref(again);

@@ -75,6 +75,7 @@ static State state_of(const RfRun *run, const double *y) {
 static void read_margins(RfAudit *audit, const State *state, double log_S) {
   const RfFlowProblem *problem = state->run->problem;
   rf_index n = audit->n, d = audit->d;
+  const double wall = 650; /* samples that nobody sees are not part of S, and may be heavy */
   memset(audit->q, 0, (size_t)n * sizeof(double));
   for (rf_index u = 0; u < state->units; u++) {
     double size = state->a[u] * exp((problem->freeze_second ? 1 : 2) * state->rho[u]);
@@ -85,7 +86,7 @@ static void read_margins(RfAudit *audit, const State *state, double log_S) {
   }
   for (rf_index i = 0; i < n; i++) {
     audit->q[i] *= problem->y[i];
-    audit->c[i] = problem->y[i] * exp(rf_loss_log_slope(problem->loss, audit->q[i]) - log_S);
+    audit->c[i] = problem->y[i] * exp(fmin(wall, rf_loss_log_slope(problem->loss, audit->q[i]) - log_S));
   }
 }
 
@@ -269,12 +270,14 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   system->evaluations = evaluations;
   State state = state_of(run, system->y);
   read_margins(audit, &state, system->log_S);
-  for (rf_index i = 0; i < audit->n; i++) pushing += fabs(audit->c[i]) * audit->x_norm[i];
+  for (rf_index i = 0; i < audit->n; i++)
+    if (system->seen[i]) pushing += fabs(audit->c[i]) * audit->x_norm[i];
   for (rf_index u = 0; u < state.units && !status; u++) {
     if (system->dead[u]) continue;
     status = read_field(audit, &state, u, &scale);
     if (status) break;
-    check_velocity(audit, &state, u, scale);
+    check_velocity(audit, &state, u,
+                   fmax(scale, RF_AUDIT_WEIGHTLESS * pushing)); /* below that it is at rest */
     check_sides(audit, &state, u, pushing);
   }
   if (!status && !run->problem->freeze_second && system->kappa == 0)
@@ -303,6 +306,17 @@ static RfStatus read_fall(RfAudit *audit, RfRun *run, const double *y, double *f
   return status;
 }
 
+/* The largest margin that weights of these sizes could give: a relative error of the weights moves ln L by at
+ * most this times it. */
+static double reach(const RfAudit *audit, const RfRun *run) {
+  State state = state_of(run, run->system.y);
+  double longest = 0, sum = 0;
+  for (rf_index i = 0; i < audit->n; i++) longest = fmax(longest, audit->x_norm[i]);
+  for (rf_index u = 0; u < state.units; u++)
+    if (!run->system.dead[u]) sum += exp(2 * state.rho[u]) * fabs(state.a[u]);
+  return longest * sum;
+}
+
 RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   static const double node[5] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
                                  0.953089922969332};
@@ -329,7 +343,8 @@ RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
     status = read_fall(audit, run, audit->f, NULL, &after);
   }
   system->evaluations = evaluations;
-  if (!status) worst(&audit->found.energy, fabs(before - after - spent) / fmax(spent, RF_AUDIT_FALL));
+  double scale = fmax(spent, RF_AUDIT_FALL) * fmax(1, reach(audit, run));
+  if (!status) worst(&audit->found.energy, fabs(before - after - spent) / scale);
   return status;
 }
 

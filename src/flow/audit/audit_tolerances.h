@@ -2,16 +2,18 @@
 #ifndef RF_FLOW_AUDIT_TOLERANCES_H
 #define RF_FLOW_AUDIT_TOLERANCES_H
 
-/* Margins of 1e6 carry rounding of 1e-9, which the weights of the samples show; a wrong slope shows whole. */
-#define RF_AUDIT_VELOCITY 1e-6
+/* Slopes of slides are looked at at the ends of implicit steps, and may be 1e-4 beyond their range there
+ * until the next one; a slide that is none shows whole. */
+#define RF_AUDIT_VELOCITY 2e-5
 /* The dense output is of order 7 inside a step whose ends are right to 1e-11. */
 #define RF_AUDIT_ENERGY 1e-6
 /* Steps keep a^2 - |w|^2 to their own tolerance; ten thousand of them add up. */
 #define RF_AUDIT_BALANCE 1e-6
 /* Events are located to 1e-11 of a step; a missed crossing grows at once. */
 #define RF_AUDIT_SIDES 1e-7
-/* A field that pushes a unit back where it came from; at a release it vanishes to first order. */
-#define RF_AUDIT_EVENTS 1e-6
+/* A field that pushes a unit back where it came from; at a release it vanishes to first order, and
+ * the slope that ends a slide is located as above. */
+#define RF_AUDIT_EVENTS 2e-5
 /* A unit this near to a hyperplane, relative to |w||x|, is on it. */
 #define RF_AUDIT_ON 1e-8
 /* A sample with a smaller part of sum |c_i||x_i| pushes nobody, and has no side. */
