@@ -34,14 +34,19 @@ const CliOption cli_common_options[] = {
 #define AT(field) offsetof(RfDataSource, field)
 const CliOption cli_data_options[] = {
     {"--label", CLI_TEXT, AT(label), "COLUMN", NULL, 0, 0,
-     "label column, by name or 0-based index; default: the last"},
+     "label column, by name or 0-based index; default: the one that the header calls label, class, target or "
+     "y, "
+     "else the last"},
     {"--labels", CLI_TEXT, AT(labels_path), "FILE", NULL, 0, 0, "labels for X.npy or idx images"},
     {"--classes", CLI_TEXT, AT(classes), "A,B", NULL, 0, 0, "keep two classes; B becomes +1"},
     {"--shuffle", CLI_SEED, AT(shuffle_seed), "SEED", NULL, 0, 0, "shuffle the rows"},
     {"--limit", CLI_INDEX, AT(limit), "N", NULL, 0, 0, "keep the first N rows"},
     {"--divide", CLI_NUMBER, AT(divide), "C", NULL, 0, 0, "divide every entry by C"},
     {"--center", CLI_FLAG, AT(center), NULL, NULL, 0, 0, "subtract the mean of all rows"},
+    {"--standardize", CLI_FLAG, AT(standardize), NULL, NULL, 0, 0,
+     "columns to mean 0 and deviation 1; constant columns become 0"},
     {"--unit", CLI_FLAG, AT(unit), NULL, NULL, 0, 0, "scale every row to length 1"},
+    {"--scale-rows", CLI_FLAG, AT(unit), NULL, NULL, 0, 0, "the same as --unit"},
     {"--bias", CLI_NUMBER, AT(bias), "C", NULL, 0, 0, "append a constant column C"},
     {"--memory", CLI_BYTES, AT(memory_limit), "SIZE", NULL, 0, 0,
      "largest dense matrix to hold, e.g. 500M or 4G; default: half of the machine's memory"},

@@ -39,14 +39,16 @@ RF_API RfStatus rf_dataset_one_versus_rest(RfContext *context, RfDataset *out, c
 typedef struct RfDataSource {
   const char *path;        /* file, "-" for standard input, or "gen:NAME,key=value,..." */
   const char *labels_path; /* second file for X.npy and idx images; NULL otherwise */
-  const char *label;       /* label column, by name or 0-based index; NULL = last */
+  const char *label;       /* label column, by name or 0-based index;  NULL = the first when the header calls
+     it label, class, target or y, else the last */
   const char *classes;     /* "A,B": keep two classes, B is +1 */
   bool shuffle;
   uint64_t shuffle_seed;
-  rf_index limit; /* keep the first rows; < 0 = all */
-  double divide;  /* divide X by this; 1 = no */
-  bool center;    /* subtract the overall mean */
-  bool unit;      /* scale rows to norm 1 (zero rows stay) */
+  rf_index limit;   /* keep the first rows; < 0 = all */
+  double divide;    /* divide X by this; 1 = no */
+  bool center;      /* subtract the overall mean */
+  bool standardize; /* columns to mean 0 and deviation 1 (over n); constant columns become 0 */
+  bool unit;        /* scale rows to norm 1 (zero rows stay) */
   bool has_bias;
   double bias;          /* append this constant column */
   int64_t memory_limit; /* bytes for the matrix; 0 = half of RAM */

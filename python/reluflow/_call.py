@@ -130,7 +130,7 @@ def call(result: type[R], command: str, arguments: list[str], options: dict[str,
     return result(_tree(text, blocks), page or "", code, status, _source(data, options))
 
 
-_TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "unit", "bias", "memory", "data_dir")
+_TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "standardize", "unit", "scale_rows", "bias", "memory", "data_dir")
 
 
 def _source(data: Data | None, options: dict[str, Any]) -> Any:

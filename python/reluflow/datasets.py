@@ -47,7 +47,7 @@ def _not_positive(name: str) -> bool:
 
 def load(path: Any, **options: Any) -> Dataset:
     """Reads a file or generates "gen:NAME,key=value,...". Options are those of the program: label, labels, classes,
-    shuffle, limit, divide, center, unit, bias, memory, data_dir.
+    shuffle, limit, divide, center, standardize, unit, bias, memory, data_dir.
 
     >>> load("gen:xor").X.shape
     (4, 2)

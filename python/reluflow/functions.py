@@ -1,7 +1,7 @@
 """The commands as functions. What is not explained here is in ``reluflow COMMAND --help`` and docs/fields.md.
 
 All take data as arrays ``X, y``, as a `Dataset`, as the name of a file, or as "gen:NAME,key=value,...", and the common
-options: label, labels, classes, shuffle, limit, divide, center, unit, bias, memory (data); seed, threads, tol, time,
+options: label, labels, classes, shuffle, limit, divide, center, standardize, unit, bias, memory (data); seed, threads, tol, time,
 detail, report, svg, data_dir, progress.
 """
 from __future__ import annotations

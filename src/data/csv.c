@@ -294,6 +294,24 @@ static bool is_label_word(const CsvCell *cell) {
   return false;
 }
 
+/* Without --label: the first column, when the first row calls it, and no other, label, class, target or y.
+ * (In the middle y may be a coordinate: x,y,kind.) */
+static RfStatus find_label_word(CsvReader *reader, const char *line, const char *limit, bool *by_name) {
+  CsvCell cell;
+  const char *p = line;
+  rf_index found = -1, count = 0;
+  for (rf_index column = 0; column < reader->columns; column++) {
+    RfStatus status = take_cell(reader, &cell, line, &p, limit);
+    if (status) return status;
+    if (is_label_word(&cell)) found = column, count++;
+    if (p < limit && reader->separator != ' ') p++;
+  }
+  if (count != 1 || found != 0) return RF_OK;
+  reader->label = found;
+  *by_name = true;
+  return RF_OK;
+}
+
 static RfStatus study_row(CsvReader *reader, FirstRow *row, const char *line, const char *limit) {
   CsvCell cell;
   const char *p = line;
@@ -330,6 +348,7 @@ static RfStatus study_header(CsvReader *reader, const char *label, const char *l
   reader->separator = find_separator(reader->name, line, limit);
   RfStatus status = count_columns(reader, line, limit);
   if (!status) status = resolve_label(reader, label, line, limit, &by_name);
+  if (!status && !label) status = find_label_word(reader, line, limit, &by_name);
   if (!status) status = study_row(reader, &row, line, limit);
   if (status) return status;
   *header = by_name || row.feature_text;

@@ -5,6 +5,11 @@
 
 #include "data/data.h"
 
+/* A column is constant when centring leaves less than this of its largest entry: 16 roundings. */
+#define RF_DATA_CONSTANT 4e-15
+/* More different numbers than this among labels that are not all integers are measurements, not classes. */
+#define RF_DATA_MOST_FRACTIONS 10
+
 /* ---- stream.c: bytes from a file, standard input or memory, gzip undone ---------------------- */
 
 #define RF_STREAM_HEAD 4096
@@ -151,24 +156,6 @@ RfStatus rf_array_pair_read(RfContext *context, RfDataset *dataset, RfStream *st
 /* By the ending, .gz left aside; RF_FORMAT_AUTO when it is none of ours. */
 RfDataFormat rf_data_format_of_path(const char *path);
 
-/* ---- sink.c: files that appear whole or not at all ------------------------------------------- */
-
-typedef struct RfSink {
-  const char *path;
-  char *beside; /* the name it has until it is complete; empty when written in place */
-  int fd, error;
-  char *buffer;
-  size_t used;
-  int64_t written;
-} RfSink;
-
-/* After a failure there is nothing to close. Write errors are kept and reported by rf_sink_close. */
-RfStatus rf_sink_open(RfContext *context, RfSink *sink, const char *path);
-void rf_sink_write(RfSink *sink, const void *bytes, size_t size);
-void rf_sink_text(RfSink *sink, const char *text);
-/* With status RF_OK completes the file, else removes it; returns the first failure. */
-RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status);
-
 /* ---- save_*.c -------------------------------------------------------------------------------- */
 
 RfStatus rf_save_csv(RfContext *context, RfSink *sink, const RfDataset *dataset, char separator);
@@ -183,5 +170,8 @@ void rf_save_npz(RfSink *sink, const RfNpzMember *members, int count);
 /* ---- transform.c ----------------------------------------------------------------------------- */
 
 RfStatus rf_data_transform(RfContext *context, RfDataset *dataset, const RfDataSource *source);
+
+/* RF_ERR_INPUT with advice when the labels are measurements: numbers, not all integers, and many of them. */
+RfStatus rf_labels_check(RfContext *context, const RfDataset *dataset);
 
 #endif

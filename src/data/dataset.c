@@ -87,7 +87,7 @@ static RfStatus adopt_classes(RfContext *context, RfDataset *dataset, const int3
 
 static bool changes_samples(const RfDataSource *source) {
   return source->classes || source->shuffle || source->limit >= 0 || source->divide != 1 || source->center ||
-         source->unit || source->has_bias;
+         source->standardize || source->unit || source->has_bias;
 }
 
 RfStatus rf_data_adopt(RfContext *context, RfDataset *dataset, const RfDataSource *source, const double *X,
@@ -104,6 +104,7 @@ RfStatus rf_data_adopt(RfContext *context, RfDataset *dataset, const RfDataSourc
   dataset->name = rf_copy_text(source->path ? source->path : "");
   if (!dataset->X || !dataset->name) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a dataset");
   if (!status) status = adopt_classes(context, dataset, class_of, class_names, n_classes);
+  if (!status) status = rf_labels_check(context, dataset);
   if (!status && copy) status = rf_data_transform(context, dataset, source);
   if (status) rf_dataset_free(dataset);
   return status;

@@ -4,12 +4,12 @@
 #include "data/data_internal.h"
 #include "core/core.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_text(const char *text, size_t length) { /* FNV-1a */
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t k = 0; k < length; k++) hash = (hash ^ (unsigned char)text[k]) * 0x100000001b3u;
+static uint64_t hash_text(const char *text, size_t length) {
+  uint64_t hash = rf_hash_bytes(RF_HASH_START, text, length);
   return hash ^ hash >> 29;
 }
 
@@ -125,6 +125,24 @@ static bool sort_classes(RfDataset *dataset, RfLabels *labels, int32_t *class_of
   dataset->n_classes = classes;
   rf_free(order);
   return true;
+}
+
+RfStatus rf_labels_check(RfContext *context, const RfDataset *dataset) {
+  rf_index count = dataset->n_classes;
+  bool fractions = false;
+  if (count <= 2 || (count <= RF_DATA_MOST_FRACTIONS && count <= dataset->n / 2)) return RF_OK;
+  for (rf_index k = 0; k < count; k++) {
+    double value;
+    const char *name = dataset->class_names[k];
+    if (rf_number_whole(&value, name, strlen(name)) != RF_NUMBER_FINITE) return RF_OK;
+    fractions = fractions || value != floor(value);
+  }
+  if (!fractions) return RF_OK;
+  return rf_fail(
+      context, RF_ERR_INPUT,
+      "%.200s: %lld different labels among %lld samples, not all integers: these are measurements, not "
+      "classes; choose the label column with --label, or make two classes of the numbers first",
+      dataset->name ? dataset->name : "data", (long long)count, (long long)dataset->n);
 }
 
 RfStatus rf_labels_finish(RfContext *context, RfDataset *dataset, RfLabels *labels) {

@@ -77,6 +77,7 @@ static RfStatus finish(RfContext *context, RfDataset *dataset, const RfDataSourc
     dataset->name = rf_copy_text(source->path ? source->path : "");
     if (!dataset->name) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a dataset");
   }
+  if (!status) status = rf_labels_check(context, dataset);
   if (!status) status = rf_data_transform(context, dataset, source);
   if (status) rf_dataset_free(dataset);
   return status;

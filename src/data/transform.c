@@ -1,5 +1,5 @@
 /* What is done to a dataset between file and mathematics, always in this order: classes, shuffle, limit,
- * divide, center, unit, bias. All in place; the matrix is never held twice. */
+ * divide, center, standardize, unit, bias. All in place; the matrix is never held twice. */
 #include "data/data_internal.h"
 #include "core/core.h"
 
@@ -177,6 +177,32 @@ static RfStatus center_values(RfContext *context, RfDataset *dataset) {
   return RF_OK;
 }
 
+/* Columns to mean 0 and deviation 1 over the n rows. The deviation is taken from entries scaled by the
+ * largest, so that squares neither overflow nor vanish; a column whose entries are equal up to rounding
+ * becomes 0. */
+static RfStatus standardize_columns(RfContext *context, RfDataset *dataset) {
+  rf_index n = dataset->n, d = dataset->d;
+  double *before = RF_NEW(double, d);
+  if (!before) return rf_fail(context, RF_ERR_MEMORY, "out of memory for --standardize");
+  for (rf_index i = 0; i < n; i++)
+    for (rf_index j = 0; j < d; j++) before[j] = fmax(before[j], fabs(dataset->X[i * d + j]));
+  RfStatus status = center_values(context, dataset);
+  for (rf_index j = 0; j < d && !status; j++) {
+    double largest = 0, square = 0;
+    for (rf_index i = 0; i < n; i++) largest = fmax(largest, fabs(dataset->X[i * d + j]));
+    bool constant = !(largest > RF_DATA_CONSTANT * before[j]);
+    for (rf_index i = 0; i < n && !constant; i++) {
+      double part = dataset->X[i * d + j] / largest;
+      square += part * part;
+    }
+    double deviation = sqrt(square / (double)n); /* in units of the largest entry */
+    for (rf_index i = 0; i < n; i++)
+      dataset->X[i * d + j] = constant ? 0 : dataset->X[i * d + j] / largest / deviation;
+  }
+  rf_free(before);
+  return status;
+}
+
 /* Rows to norm 1; scaled by the largest entry first, so that squares neither overflow nor vanish. */
 static void unit_rows(RfDataset *dataset) {
   for (rf_index i = 0; i < dataset->n; i++) {
@@ -212,6 +238,7 @@ RfStatus rf_data_transform(RfContext *context, RfDataset *dataset, const RfDataS
   if (!status) status = limit_rows(context, dataset, source->limit);
   if (!status) status = divide_values(context, dataset, source->divide);
   if (!status && source->center) status = center_values(context, dataset);
+  if (!status && source->standardize) status = standardize_columns(context, dataset);
   if (!status && source->unit) unit_rows(dataset);
   if (!status && source->has_bias)
     status = append_bias(context, dataset, source->bias, rf_data_memory_limit(source));

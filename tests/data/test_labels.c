@@ -92,12 +92,52 @@ static void prefixes(void **state) {
   rf_labels_free(&labels);
 }
 
+static RfStatus parsed(const char *text, rf_index *n_classes) {
+  RfDataset dataset;
+  RfDataSource source;
+  rf_data_source_init(&source);
+  RfStatus status = parse_text(fresh_context(), &dataset, &source, RF_FORMAT_CSV, text);
+  *n_classes = status ? 0 : dataset.n_classes;
+  if (!status) rf_dataset_free(&dataset);
+  return status;
+}
+
+/* Numbers with fractions in place of classes are refused; a few of them, integers and names are classes. */
+static void measurements(void **state) {
+  (void)state;
+  rf_index count;
+  assert_int_equal(parsed("1,2,0.31\n2,1,0.62\n3,3,1.7\n4,1,2.9\n", &count), RF_ERR_INPUT);
+  assert_int_equal(parsed("1,2,0.5\n2,1,1.5\n3,3,0.5\n4,1,1.5\n", &count), RF_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(parsed("1,2,0.5\n2,1,1\n3,3,2\n4,1,2\n5,1,0.5\n6,1,1\n", &count), RF_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(parsed("1,2,1\n2,1,2\n3,3,3\n4,1,4\n", &count), RF_OK);
+  assert_int_equal(count, 4);
+  assert_int_equal(parsed("1,2,a0.5\n2,1,b\n3,3,c\n4,1,d\n", &count), RF_OK);
+  assert_int_equal(count, 4);
+}
+
+/* The first column when the header calls it y; two such columns, one in the middle, or none: the last one. */
+static void label_by_its_name(void **state) {
+  (void)state;
+  rf_index count;
+  assert_int_equal(parsed("y,a,b\n1,0.5,0.25\n-1,0.75,0.125\n1,3.5,0.3\n", &count), RF_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(parsed("Target,a,b\n0,1.5,0.25\n1,1.25,0.125\n2,1.75,0.3\n", &count), RF_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(parsed("x,y,kind\n0,1,a\n1,2,b\n2,3,b\n", &count), RF_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(parsed("y,a,class\n1.5,2,7\n1.25,3,8\n1,4,9\n2,4,9\n", &count), RF_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(parsed("x,a,b\n1,0.5,0\n-1,0.75,1\n", &count), RF_OK);
+  assert_int_equal(count, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_and_names),
-      cmocka_unit_test(signs),
-      cmocka_unit_test(many_names),
-      cmocka_unit_test(prefixes),
+      cmocka_unit_test(numbers_and_names), cmocka_unit_test(signs),
+      cmocka_unit_test(many_names),        cmocka_unit_test(prefixes),
+      cmocka_unit_test(measurements),      cmocka_unit_test(label_by_its_name),
   };
   return cmocka_run_group_tests_name("data/labels", tests, NULL, NULL);
 }

@@ -201,6 +201,24 @@ static void unit_at_the_edges(void **state) {
   rf_dataset_free(&dataset);
 }
 
+/* Mean 0 and deviation 1 at any size; a constant column, also one with a rounding error in it, becomes 0. */
+static void standardize_at_the_edges(void **state) {
+  (void)state;
+  RfDataset dataset;
+  RfDataSource source = plain();
+  source.standardize = true;
+  const char *text = "1e300,3e-310,0.1,7,1\n-1e300,5e-310,0.1,7,1\n3e300,9e-310,0.1,7,0\n0,1e-310,0.1,7,0\n";
+  assert_int_equal(parse_text(fresh_context(), &dataset, &source, RF_FORMAT_CSV, text), RF_OK);
+  for (int j = 0; j < 4; j++) {
+    double mean = 0, square = 0;
+    for (int i = 0; i < 4; i++) mean += dataset.X[4 * i + j] / 4;
+    for (int i = 0; i < 4; i++) square += dataset.X[4 * i + j] * dataset.X[4 * i + j] / 4;
+    assert_close(mean, 0, 1e-13);
+    assert_close(square, j < 2 ? 1 : 0, 1e-12);
+  }
+  rf_dataset_free(&dataset);
+}
+
 static void bias_respects_the_memory_limit(void **state) {
   (void)state;
   RfDataset dataset;
@@ -223,6 +241,7 @@ int main(void) {
       cmocka_unit_test(order_is_fixed),
       cmocka_unit_test(center_is_accurate),
       cmocka_unit_test(unit_at_the_edges),
+      cmocka_unit_test(standardize_at_the_edges),
       cmocka_unit_test(bias_respects_the_memory_limit),
   };
   return cmocka_run_group_tests_name("data/transform", tests, NULL, NULL);
