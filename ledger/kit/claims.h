@@ -147,7 +147,6 @@ typedef struct RfRecipe {
 } RfRecipe;
 
 RF_API rf_index rf_recipes_count(void);
-RF_API const RfRecipe *rf_recipe_at(rf_index k); /* 0 <= k < rf_recipes_count() */
 /* Writes FOLDER/index.html: every recipe with the pictures and series of it that lie in the folder. */
 RF_API RfStatus rf_claims_index(RfContext *context, const char *folder);
 

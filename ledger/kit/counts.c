@@ -71,8 +71,7 @@ static uint64_t mix(uint64_t z) {
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text) {
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-  return mix(hash);
+  return mix(rf_hash_bytes(hash, text, strlen(text)));
 }
 
 uint64_t rf_claim_seed(const RfClaimRun *run, const char *purpose, uint64_t k) {

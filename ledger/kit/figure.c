@@ -82,10 +82,3 @@ void rf_claim_curve(RfPlot *plot, const double *x, const double *y, rf_index cou
   rf_plot_axes(plot);
   rf_plot_line(plot, x, y, count, (RfPen){.colour = colour, .width = 2});
 }
-
-void rf_claim_cloud(RfPlot *plot, const double *x, const double *y, rf_index count, RfColour colour) {
-  rf_axis_cover(&plot->x, x, count), rf_axis_cover(&plot->y, y, count);
-  rf_axis_pad(&plot->x, 0.06), rf_axis_pad(&plot->y, 0.06);
-  rf_plot_axes(plot);
-  rf_plot_marks(plot, x, y, count, RF_MARK_DISC, colour);
-}

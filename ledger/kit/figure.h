@@ -17,8 +17,7 @@ RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, 
 RfStatus rf_claim_picture(RfClaimRun *run, RfSvg *svg, const char *name);
 /* One of several panels of a picture, 360 x 260 pixels each. */
 RfPlot rf_claim_panel(RfSvg *svg, int row, int column, const char *x_label, const char *y_label);
-/* Axes that fit, and a line or points. */
+/* Axes that fit, and a line. */
 void rf_claim_curve(RfPlot *plot, const double *x, const double *y, rf_index count, RfColour colour);
-void rf_claim_cloud(RfPlot *plot, const double *x, const double *y, rf_index count, RfColour colour);
 
 #endif

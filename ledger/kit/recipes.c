@@ -83,8 +83,6 @@ static const RfRecipe recipes[] = {
 
 rf_index rf_recipes_count(void) { return (rf_index)(sizeof recipes / sizeof recipes[0]); }
 
-const RfRecipe *rf_recipe_at(rf_index k) { return &recipes[k]; }
-
 /* ---- the folder -------------------------------------------------------------------------------------- */
 
 typedef struct Names {

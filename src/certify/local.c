@@ -85,8 +85,8 @@ static void own_kinks_free(OwnKinks *own) {
 
 static RfStatus find_own_kinks(RfContext *context, OwnKinks *own, const RfPoint *p) {
   *own = (OwnKinks){0};
-  own->slopes = RF_NEW(double, p->n * p->m);
-  own->at = RF_NEW(rf_index, p->n * p->m);
+  own->slopes = RF_NEW_TABLE(double, p->n, p->m);
+  own->at = RF_NEW_TABLE(rf_index, p->n, p->m);
   if (!own->slopes || !own->at) {
     own_kinks_free(own);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for the kinks");
@@ -231,7 +231,7 @@ static RfStatus grow_round(RfContext *context, RfCertificate *c, const RfPoint *
 }
 
 static RfStatus test_zero_neurons(RfContext *context, RfCertificate *c, const RfPoint *p, OwnKinks *own) {
-  Atoms atoms = {.directions = RF_NEW(double, most_atoms * p->d)};
+  Atoms atoms = {.directions = RF_NEW_TABLE(double, most_atoms, p->d)};
   double *lambda = rf_copy_doubles(c->kkt.lambda, p->n);
   RfStatus status = RF_OK;
   if (!atoms.directions || !lambda) {

@@ -112,8 +112,8 @@ static RfStatus columns_new(RfContext *context, Columns *c, const RfPoint *p,
   c->slopes = RF_NEW(double, p->m);
   c->kink_start = RF_NEW(rf_index, p->n + 1);
   c->started = RF_NEW(bool, p->n);
-  c->rest = RF_NEW(double, p->m * p->d);
-  c->products = RF_NEW(double, p->n * p->m);
+  c->rest = RF_NEW_TABLE(double, p->m, p->d);
+  c->products = RF_NEW_TABLE(double, p->n, p->m);
   c->offers = RF_NEW(Offer, p->n);
   if (!c->target || !c->residual || !c->slopes || !c->kink_start || !c->started || !c->rest || !c->products ||
       !c->offers)
@@ -279,7 +279,7 @@ static RfStatus iterate(RfContext *context, Columns *c, rf_index *iterations) {
 static RfStatus mean_slopes(RfContext *context, RfProjection *out, const Columns *c) {
   const RfPoint *p = c->p;
   if (c->kink_start[p->n] == 0) return RF_OK;
-  out->slopes = RF_NEW(double, p->n * p->m);
+  out->slopes = RF_NEW_TABLE(double, p->n, p->m);
   if (!out->slopes) return out_of_memory(context);
   for (rf_index column = 0; column < c->count; column++) {
     rf_index i = c->owner[column], top = 0;

@@ -76,7 +76,7 @@ RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const 
   RfNet net;
   RfStatus status = rf_net_new(context, &net, p->m, p->d, p->leak);
   if (status) return status;
-  double *z = RF_NEW(double, p->n * p->m);
+  double *z = RF_NEW_TABLE(double, p->n, p->m);
   if (!z) {
     rf_net_free(&net);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a witness");

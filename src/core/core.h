@@ -45,6 +45,10 @@ void rf_serial_blas(void);
 
 /* As realloc with an overflow check; new bytes are not zeroed. On failure the old block is kept. */
 void *rf_resize(void *block, rf_index count, size_t size);
+/* rf_resize in place: false, and nothing changed, when there is no memory. */
+bool rf_grow(void **block, rf_index count, size_t size);
+/* rf_alloc of rows * columns, NULL when the product overflows. */
+void *rf_alloc_table(rf_index rows, rf_index columns, size_t size);
 char *rf_copy_text(const char *text);
 /* A fresh copy of count doubles, NULL on failure. */
 double *rf_copy_doubles(const double *from, rf_index count);
@@ -52,7 +56,8 @@ double *rf_copy_doubles(const double *from, rf_index count);
 bool rf_multiply_sizes(rf_index *out, rf_index a, rf_index b);
 bool rf_add_sizes(rf_index *out, rf_index a, rf_index b);
 
-#define RF_NEW(type, count) ((type *)rf_alloc((count), sizeof(type)))
+#define RF_NEW(type, count)               ((type *)rf_alloc((count), sizeof(type)))
+#define RF_NEW_TABLE(type, rows, columns) ((type *)rf_alloc_table((rows), (columns), sizeof(type)))
 
 /* ---- format.c: text with numbers in it ------------------------------------------------------- */
 
@@ -148,6 +153,10 @@ static inline void rf_bits_clear(uint64_t *bits, rf_index i) { bits[i >> 6] &= ~
 static inline void rf_bits_flip(uint64_t *bits, rf_index i) { bits[i >> 6] ^= (uint64_t)1 << (i & 63); }
 rf_index rf_bits_count(const uint64_t *bits, rf_index n);
 bool rf_bits_equal(const uint64_t *a, const uint64_t *b, rf_index n);
+/* FNV-1a, 64 bits: begin with RF_HASH_START, go on with the value returned. Recognises changed files and
+ * spreads keys; no guard against malice. */
+#define RF_HASH_START 0xcbf29ce484222325u
+uint64_t rf_hash_bytes(uint64_t hash, const void *bytes, size_t size);
 uint64_t rf_bits_hash(const uint64_t *bits, rf_index n);
 
 #endif

@@ -14,8 +14,9 @@ bool rf_add_sizes(rf_index *out, rf_index a, rf_index b) {
   return !__builtin_add_overflow(a, b, out);
 }
 
+/* The builtin multiplies without bounds and asks whether the product fits: no cast to a size_t of 32 bits. */
 static bool byte_count(size_t *bytes, rf_index count, size_t size) {
-  if (count < 0 || __builtin_mul_overflow((size_t)count, size, bytes)) return false;
+  if (count < 0 || __builtin_mul_overflow(count, size, bytes)) return false;
   if (*bytes > (size_t)PTRDIFF_MAX) return false;
   if (*bytes == 0) *bytes = 1;
   return true;
@@ -31,6 +32,17 @@ void *rf_resize(void *block, rf_index count, size_t size) {
   return byte_count(&bytes, count, size) ? realloc(block, bytes) : NULL;
 }
 
+void *rf_alloc_table(rf_index rows, rf_index columns, size_t size) {
+  rf_index count;
+  return rf_multiply_sizes(&count, rows, columns) ? rf_alloc(count, size) : NULL;
+}
+
+bool rf_grow(void **block, rf_index count, size_t size) {
+  void *bigger = rf_resize(*block, count, size);
+  if (bigger) *block = bigger;
+  return bigger != NULL;
+}
+
 void rf_free(void *block) { free(block); }
 
 char *rf_copy_text(const char *text) {
@@ -41,7 +53,7 @@ char *rf_copy_text(const char *text) {
 }
 
 double *rf_copy_doubles(const double *from, rf_index count) {
-  double *copy = RF_NEW(double, count);
+  double *copy = RF_NEW(double, count); /* whatever was allocated fits a size_t: the cast below cannot cut */
   if (copy && count > 0) memcpy(copy, from, (size_t)count * sizeof *copy);
   return copy;
 }

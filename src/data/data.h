@@ -78,4 +78,23 @@ RfStatus rf_data_npz_write(RfContext *context, const char *path, const RfNpzMemb
 /* The type of doubles in this machine's order. */
 const char *rf_npz_double_type(void);
 
+/* ---- sink.c: files that appear whole or not at all ------------------------------------------- */
+
+typedef struct RfSink {
+  const char *path;
+  char *beside;  /* the name it has until it is complete; empty when written in place */
+  unsigned mode; /* permissions of the file that is replaced; 0 = there was none */
+  int fd, error;
+  char *buffer;
+  size_t used;
+  int64_t written;
+} RfSink;
+
+/* After a failure there is nothing to close. Write errors are kept and reported by rf_sink_close. */
+RfStatus rf_sink_open(RfContext *context, RfSink *sink, const char *path);
+void rf_sink_write(RfSink *sink, const void *bytes, size_t size);
+void rf_sink_text(RfSink *sink, const char *text);
+/* With status RF_OK completes the file, else removes it; returns the first failure. */
+RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status);
+
 #endif

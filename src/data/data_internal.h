@@ -156,24 +156,6 @@ RfStatus rf_array_pair_read(RfContext *context, RfDataset *dataset, RfStream *st
 /* By the ending, .gz left aside; RF_FORMAT_AUTO when it is none of ours. */
 RfDataFormat rf_data_format_of_path(const char *path);
 
-/* ---- sink.c: files that appear whole or not at all ------------------------------------------- */
-
-typedef struct RfSink {
-  const char *path;
-  char *beside; /* the name it has until it is complete; empty when written in place */
-  int fd, error;
-  char *buffer;
-  size_t used;
-  int64_t written;
-} RfSink;
-
-/* After a failure there is nothing to close. Write errors are kept and reported by rf_sink_close. */
-RfStatus rf_sink_open(RfContext *context, RfSink *sink, const char *path);
-void rf_sink_write(RfSink *sink, const void *bytes, size_t size);
-void rf_sink_text(RfSink *sink, const char *text);
-/* With status RF_OK completes the file, else removes it; returns the first failure. */
-RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status);
-
 /* ---- save_*.c -------------------------------------------------------------------------------- */
 
 RfStatus rf_save_csv(RfContext *context, RfSink *sink, const RfDataset *dataset, char separator);

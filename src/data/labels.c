@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_text(const char *text, size_t length) { /* FNV-1a */
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t k = 0; k < length; k++) hash = (hash ^ (unsigned char)text[k]) * 0x100000001b3u;
+static uint64_t hash_text(const char *text, size_t length) {
+  uint64_t hash = rf_hash_bytes(RF_HASH_START, text, length);
   return hash ^ hash >> 29;
 }
 

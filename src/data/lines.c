@@ -10,7 +10,7 @@ RfStatus rf_lines_open(RfContext *context, RfLines *lines, RfStream *stream) {
   memset(lines, 0, sizeof *lines);
   lines->stream = stream;
   lines->capacity = FIRST_CAPACITY;
-  if (stream->file_size >= 0 && (size_t)stream->file_size + 2 < lines->capacity) {
+  if (stream->file_size >= 0 && stream->file_size < (int64_t)FIRST_CAPACITY - 2) {
     lines->capacity = (size_t)stream->file_size + 2;
   }
   lines->buffer = (char *)rf_resize(NULL, (rf_index)lines->capacity, 1);

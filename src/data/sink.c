@@ -14,14 +14,16 @@
 #define SINK_BUFFER ((size_t)1 << 18)
 
 static RfStatus fail_sink(RfContext *context, const RfSink *sink, int code) {
-  return rf_fail(context, RF_ERR_IO, "%.200s: %s", sink->path, strerror(code));
+  return rf_fail(context, RF_ERR_IO, "%.200s: cannot write: %s", sink->path, strerror(code));
 }
 
 /* Devices and pipes are written to directly, they cannot be replaced. */
 static int open_beside(RfSink *sink) {
   struct stat about;
   size_t room = strlen(sink->path) + 40;
-  if (stat(sink->path, &about) == 0 && !S_ISREG(about.st_mode)) return open(sink->path, O_WRONLY | O_CLOEXEC);
+  bool exists = stat(sink->path, &about) == 0;
+  if (exists && !S_ISREG(about.st_mode)) return open(sink->path, O_WRONLY | O_CLOEXEC);
+  if (exists) sink->mode = about.st_mode & 07777;
   for (int attempt = 0; attempt < 100; attempt++) {
     rf_format(sink->beside, room, "%s.%ld.%d.part", sink->path, (long)getpid(), attempt);
     int fd = open(sink->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -77,6 +79,7 @@ RfStatus rf_sink_close(RfContext *context, RfSink *sink, RfStatus status) {
     if (!status) flush(sink);
     if (!status && renames && !sink->error && fsync(sink->fd) != 0)
       sink->error = errno; /* a full disk may show here */
+    if (sink->mode && renames) (void)fchmod(sink->fd, sink->mode);
     if (close(sink->fd) != 0 && !sink->error) sink->error = errno;
     if (!status && !sink->error && renames && rename(sink->beside, sink->path) != 0) sink->error = errno;
     if ((status || sink->error) && renames) unlink(sink->beside);

@@ -225,7 +225,9 @@ void rf_stream_close(RfStream *stream) {
 
 RfStatus rf_stream_slurp(RfContext *context, RfStream *stream, unsigned char **bytes, size_t *size,
                          int64_t limit) {
-  size_t capacity = stream->file_size > 0 ? (size_t)stream->file_size + 1 : 65536, got;
+  if (limit > PTRDIFF_MAX - 1) limit = PTRDIFF_MAX - 1; /* a size_t may have 32 bits */
+  size_t capacity = 65536, got;
+  if (stream->file_size > 0) capacity = (size_t)(stream->file_size < limit ? stream->file_size : limit) + 1;
   unsigned char *block = NULL;
   *bytes = NULL, *size = 0;
   for (;;) {

@@ -78,7 +78,7 @@ RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProbl
   if (k == 0) return rf_flow_run_scaled(context, result, problem, settings);
   RfFlowProblem inner = *problem;
   RfFlowSettings inside = *settings;
-  double s = ldexp(1, 2 * k), *X = RF_NEW(double, problem->n * problem->d);
+  double s = ldexp(1, 2 * k), *X = RF_NEW_TABLE(double, problem->n, problem->d);
   if (!X) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the data");
   for (rf_index j = 0; j < problem->n * problem->d; j++) X[j] = ldexp(problem->X[j], -2 * k);
   inner.X = X;

@@ -294,21 +294,3 @@ RfStatus rf_extremal_faces(RfContext *context, RfMaxima *maxima, double work_lim
   rf_free(faces.levels);
   return status;
 }
-
-/* Flats of codimension k: at most C(concave, k); cells of each: general position. */
-double rf_extremal_faces_work(const RfKinks *kinks) {
-  rf_index dim = kinks->normals.dim, count = kinks->normals.count;
-  double concave = 0, total = 0, flats = 1;
-  for (rf_index h = 0; h < count; h++) concave += kinks->kappa[h] < 0;
-  for (rf_index k = 0; k < dim - 1; k++) {
-    double cells = 0, binomial = 1;
-    for (rf_index j = 0; j < dim - k && binomial > 0; j++) {
-      cells += 2 * binomial;
-      binomial *= fmax(0, (double)(count - k - 1 - j)) / (double)(j + 1);
-    }
-    total += flats * (dim - k == 2 ? 2 * (double)count : cells * (double)count);
-    flats *= fmax(0, concave - (double)k) / (double)(k + 1);
-    if (!(total < 1e300)) return INFINITY;
-  }
-  return total;
-}

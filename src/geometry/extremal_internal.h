@@ -36,8 +36,7 @@ RfStatus rf_maxima_offer(RfContext *context, RfMaxima *maxima, const double *w);
 RfStatus rf_extremal_faces(RfContext *context, RfMaxima *maxima, double work_limit);
 RfStatus rf_extremal_cells(RfContext *context, RfMaxima *maxima, double work_limit);
 RfStatus rf_extremal_bounds(RfContext *context, RfMaxima *maxima, rf_index node_limit);
-/* What the first two would need, in cells times kinks (times dimension). */
-double rf_extremal_faces_work(const RfKinks *kinks);
+/* What the second would need, in cells times kinks (times dimension). */
 double rf_extremal_cells_work(const RfKinks *kinks);
 /* Adds the maxima that climbing from some starts reaches; says nothing about completeness. */
 RfStatus rf_extremal_climb(RfContext *context, RfMaxima *maxima, rf_index starts);

@@ -164,7 +164,7 @@ static void unit_rows(RfPlanes *planes, double *unit, const double *X) {
 static RfStatus find_basis(RfContext *context, RfPlanes *planes, const double *unit) {
   rf_index least = planes->rows < planes->d ? planes->rows : planes->d;
   double *values = RF_NEW(double, least);
-  double *right = RF_NEW(double, least * planes->d);
+  double *right = RF_NEW_TABLE(double, least, planes->d);
   RfStatus status = RF_OK;
   if (!values || !right)
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a row space");

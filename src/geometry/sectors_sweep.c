@@ -42,20 +42,14 @@ void rf_cells_free(RfCells *cells) {
   *cells = (RfCells){0};
 }
 
-static bool grow(void **block, rf_index count, size_t size) {
-  void *bigger = rf_resize(*block, count, size);
-  if (bigger) *block = bigger;
-  return bigger != NULL;
-}
-
 static RfStatus reserve(RfSweep *sweep, RfCells *cells, rf_index count) {
   if (count > sweep->max_cells) return RF_LIMIT;
   if (count <= cells->capacity) return RF_OK;
   rf_index capacity = count + count / 2 + 16;
-  if (!grow((void **)&cells->bits, capacity * cells->words, sizeof *cells->bits) ||
-      !grow((void **)&cells->key, capacity, sizeof *cells->key) ||
-      !grow((void **)&cells->point, capacity * cells->dim, sizeof *cells->point) ||
-      !grow((void **)&cells->depth, capacity, sizeof *cells->depth))
+  if (!rf_grow((void **)&cells->bits, capacity * cells->words, sizeof *cells->bits) ||
+      !rf_grow((void **)&cells->key, capacity, sizeof *cells->key) ||
+      !rf_grow((void **)&cells->point, capacity * cells->dim, sizeof *cells->point) ||
+      !rf_grow((void **)&cells->depth, capacity, sizeof *cells->depth))
     return rf_fail(sweep->context, RF_ERR_MEMORY, "out of memory for %lld sectors", (long long)capacity);
   cells->capacity = capacity;
   return RF_OK;
@@ -117,7 +111,7 @@ static RfStatus build_table(RfSweep *sweep, SweepLevel *level) {
   rf_index size = 64; /* no more than this step needs: clearing costs */
   while (size < 2 * level->cells.count + 2) size *= 2;
   if (size > level->table_room) {
-    if (!grow((void **)&level->table, 2 * size, sizeof *level->table))
+    if (!rf_grow((void **)&level->table, 2 * size, sizeof *level->table))
       return rf_fail(sweep->context, RF_ERR_MEMORY, "out of memory for %lld sectors", (long long)size);
     level->table_room = 2 * size;
   }
@@ -226,7 +220,7 @@ static RfStatus evaluate(RfSweep *sweep, SweepLevel *level, const double *u) {
   RfCells *cells = &level->cells;
   if (level->values_size < cells->count) {
     rf_index size = 2 * cells->count + 16;
-    if (!grow((void **)&level->values, size, sizeof *level->values))
+    if (!rf_grow((void **)&level->values, size, sizeof *level->values))
       return rf_fail(sweep->context, RF_ERR_MEMORY, "out of memory for %lld sectors", (long long)size);
     level->values_size = size;
   }

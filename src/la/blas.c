@@ -15,7 +15,8 @@ double rf_la_dot(const double *x, const double *y, rf_index n) {
     for (rf_index i = 0; i < n; i++) sum += x[i] * y[i];
     return sum;
   }
-  for (; n > 0; n -= INT_MAX, x += INT_MAX, y += INT_MAX) sum += cblas_ddot(blas_int(n), x, 1, y, 1);
+  for (rf_index done = 0; done < n; done += blas_int(n - done))
+    sum += cblas_ddot(blas_int(n - done), x + done, 1, y + done, 1);
   return sum;
 }
 

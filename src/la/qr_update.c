@@ -23,22 +23,16 @@ void rf_la_factor_init(RfFactor *factor, rf_index max_rows) {
   factor->rows = factor->max_rows = max_rows;
 }
 
-static bool grow(void **block, rf_index count, size_t size) {
-  void *bigger = rf_resize(*block, count, size);
-  if (bigger) *block = bigger;
-  return bigger != NULL;
-}
-
 bool rf_la_factor_reserve(RfFactor *factor, rf_index capacity) {
   rf_index entries, packed;
   if (capacity <= factor->capacity) return true;
   if (!rf_multiply_sizes(&entries, capacity, factor->max_rows) ||
       !rf_multiply_sizes(&packed, capacity, capacity + 1))
     return false;
-  if (!grow((void **)&factor->Q, entries, sizeof(double)) ||
-      !grow((void **)&factor->R, packed / 2, sizeof(double)) ||
-      !grow((void **)&factor->rotation, 2 * capacity, sizeof(double)) ||
-      !grow((void **)&factor->columns, capacity, sizeof(rf_index)))
+  if (!rf_grow((void **)&factor->Q, entries, sizeof(double)) ||
+      !rf_grow((void **)&factor->R, packed / 2, sizeof(double)) ||
+      !rf_grow((void **)&factor->rotation, 2 * capacity, sizeof(double)) ||
+      !rf_grow((void **)&factor->columns, capacity, sizeof(rf_index)))
     return false;
   factor->capacity = capacity;
   return true;

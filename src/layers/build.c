@@ -145,7 +145,7 @@ RfStatus rf_layers_copy(RfContext *context, RfLayeredNet *out, const RfLayeredNe
   for (rf_index l = 0; l < net->n_layers; l++) {
     RfLayer layer = net->layers[l];
     if (layer.pattern) {
-      layer.pattern = RF_NEW(int32_t, layer.inputs * layer.outputs);
+      layer.pattern = RF_NEW_TABLE(int32_t, layer.inputs, layer.outputs);
       if (layer.pattern)
         memcpy(layer.pattern, net->layers[l].pattern,
                (size_t)(layer.inputs * layer.outputs) * sizeof(int32_t));

@@ -150,7 +150,7 @@ static void exact_free(Exact *e, mpz_t *x) {
 static RfStatus attempt(RfContext *context, RfBalance *out, const rf_index *at, rf_index s, const double *X,
                         const double *factor, rf_index n, rf_index d, const double *guess) {
   Exact e = {.context = context, .d = d, .s = s, .at = at};
-  e.A = RF_NEW(mpz_t, d * s), e.pivot = RF_NEW(rf_index, d);
+  e.A = RF_NEW_TABLE(mpz_t, d, s), e.pivot = RF_NEW(rf_index, d);
   mpz_t *x = RF_NEW(mpz_t, s);
   bool *bound = RF_NEW(bool, s);
   mpz_init(e.previous), mpz_init(e.t);

@@ -56,17 +56,11 @@ void rf_least_distance_free(RfLeastDistance *result) {
   memset(result, 0, sizeof *result);
 }
 
-static bool grow(void **block, rf_index count, size_t size) {
-  void *bigger = rf_resize(*block, count, size);
-  if (bigger) *block = bigger;
-  return bigger != NULL;
-}
-
 static bool reserve(Solver *s, rf_index capacity) {
   if (capacity <= s->capacity) return true;
-  if (!rf_la_factor_reserve(&s->factor, capacity) || !grow((void **)&s->pull, capacity, sizeof(double)) ||
-      !grow((void **)&s->along, capacity, sizeof(double)) ||
-      !grow((void **)&s->weights, capacity, sizeof(long double)))
+  if (!rf_la_factor_reserve(&s->factor, capacity) || !rf_grow((void **)&s->pull, capacity, sizeof(double)) ||
+      !rf_grow((void **)&s->along, capacity, sizeof(double)) ||
+      !rf_grow((void **)&s->weights, capacity, sizeof(long double)))
     return false;
   s->capacity = capacity;
   return true;

@@ -37,7 +37,7 @@ RfStatus rf_net_copy(RfContext *context, RfNet *out, const RfNet *net) {
 /* Samples are taken in blocks, so that the pre-activations of a block stay in cache. */
 RfStatus rf_net_outputs(RfContext *context, double *out, const RfNet *net, const double *X, rf_index n) {
   rf_index block = net->m > 4096 ? 16 : 64;
-  double *H = RF_NEW(double, block * net->m);
+  double *H = RF_NEW_TABLE(double, block, net->m);
   if (!H) return rf_fail(context, RF_ERR_MEMORY, "out of memory for network outputs");
   for (rf_index start = 0; start < n; start += block) {
     rf_index rows = n - start < block ? n - start : block;

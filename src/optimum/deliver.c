@@ -186,7 +186,7 @@ static RfStatus take_network(RfSolve *s, Draft *best, const double *X) {
   o->neurons = best->count;
   o->U = best->U, o->sign = best->sign, o->objective = best->objective;
   best->U = best->sign = NULL;
-  o->patterns = RF_NEW(char, o->neurons * o->n);
+  o->patterns = RF_NEW_TABLE(char, o->neurons, o->n);
   if (!o->patterns)
     return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for %lld neurons", (long long)o->neurons);
   fill_patterns(s->context, o, X);

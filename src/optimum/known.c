@@ -133,7 +133,7 @@ RfStatus rf_solve_fit(RfSolve *s) {
   if (isfinite(s->upper) || s->settings->signs != 0 || p->leak == 1 || p->n > most_samples) return RF_OK;
   rf_index m = p->n <= 400 ? 4 * p->n : 3 * p->n;
   RfAtoms atoms = {.r = p->r};
-  double *A = RF_NEW(double, p->n *m), *sizes = RF_NEW(double, m), *U = RF_NEW(double, m * p->r);
+  double *A = RF_NEW(double, p->n *m), *sizes = RF_NEW(double, m), *U = RF_NEW_TABLE(double, m, p->r);
   RfStatus status = RF_OK;
   if (!A || !sizes || !U)
     status = rf_fail(s->context, RF_ERR_MEMORY, "out of memory for %lld random neurons", (long long)m);

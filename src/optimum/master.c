@@ -158,17 +158,3 @@ RfStatus rf_master_add(RfContext *context, RfMaster *master, const double *u, in
   *added = true;
   return RF_OK;
 }
-
-void rf_master_drop(RfMaster *master, double share) {
-  rf_index kept = 0;
-  double total = 0;
-  for (rf_index j = 0; j < master->count; j++) total += master->list[j].c;
-  for (rf_index j = 0; j < master->count; j++) {
-    RfPattern *pattern = &master->list[j];
-    if (pattern->c < share * total && pattern->v < 0.9)
-      pattern_free(pattern);
-    else
-      master->list[kept++] = *pattern;
-  }
-  master->count = kept;
-}

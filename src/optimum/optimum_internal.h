@@ -142,8 +142,6 @@ void rf_master_restore(RfMaster *master, double gap);
 RfStatus rf_master_run(RfContext *context, RfMaster *master, double goal, rf_index max_steps,
                        rf_index *steps);
 double rf_master_gap(const RfMaster *master);
-/* Forget patterns that are far from active. */
-void rf_master_drop(RfMaster *master, double share);
 
 /* ---- networks and polish ---------------------------------------------------------------------- */
 

@@ -161,7 +161,7 @@ static RfStatus set_coordinates(RfContext *context, RfReduced *p, const double *
   RfStatus status = span_basis(context, &p->basis, &rank, rows, p->n, p->d);
   if (status) return status;
   p->r = rank + (rank & 1);
-  p->X = RF_NEW(double, p->n * p->r);
+  p->X = RF_NEW_TABLE(double, p->n, p->r);
   if (!p->X) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld samples", (long long)p->n);
   for (rf_index i = 0; i < p->n; i++) {
     double *x = p->X + i * p->r;
@@ -299,7 +299,8 @@ RfStatus rf_reduced_part(RfContext *context, RfReduced *part, const RfReduced *p
                          rf_index count) {
   *part = *p;
   part->n = count;
-  part->X = RF_NEW(double, count * p->r), part->y = RF_NEW(double, count), part->b = RF_NEW(double, count);
+  part->X = RF_NEW_TABLE(double, count, p->r), part->y = RF_NEW(double, count),
+  part->b = RF_NEW(double, count);
   part->row = RF_NEW(rf_index, count), part->norm = RF_NEW(double, count);
   part->basis = NULL;
   if (!part->X || !part->y || !part->b || !part->row || !part->norm) {

@@ -91,7 +91,7 @@ static RfStatus work_alloc(Work *w, rf_index capacity) {
 /* Compacts the samples with positive weight, own class first. */
 static RfStatus work_new(Work *w) {
   const RfReduced *p = w->p;
-  w->V = RF_NEW(double, p->n * p->r);
+  w->V = RF_NEW_TABLE(double, p->n, p->r);
   w->lambda = RF_NEW(double, p->n);
   if (!w->V || !w->lambda) return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (int pass = 1; pass >= -1; pass -= 2)

@@ -10,24 +10,17 @@ enum { WRITE_EVERY = 10, HEAD = 24 }; /* seconds between writes; bytes before th
 
 static const char magic[] = "RFCHECK1";
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
-  const unsigned char *bytes = data;
-  for (size_t k = 0; k < size; k++) hash = (hash ^ bytes[k]) * 0x100000001b3u;
-  return hash;
-}
-
 static uint64_t stamp_of(const RfFlowProblem *problem) {
   const RfFlowStart *start = problem->start;
   int flags[] = {(int)problem->loss, problem->mean, problem->in_limit, problem->freeze_second};
-  uint64_t hash = 0xcbf29ce484222325u;
-  hash = hash_bytes(hash, problem->X, (size_t)(problem->n * problem->d) * sizeof(double));
-  hash = hash_bytes(hash, problem->y, (size_t)problem->n * sizeof(double));
-  hash = hash_bytes(hash, &problem->leak, sizeof(double));
-  hash = hash_bytes(hash, &problem->log_scale, sizeof(double));
-  hash = hash_bytes(hash, flags, sizeof flags);
-  hash = hash_bytes(hash, start->directions, (size_t)(start->m * (start->d + 1)) * sizeof(double));
-  return hash_bytes(hash, start->log_norms, (size_t)start->m * sizeof(double));
+  uint64_t hash = RF_HASH_START;
+  hash = rf_hash_bytes(hash, problem->X, (size_t)(problem->n * problem->d) * sizeof(double));
+  hash = rf_hash_bytes(hash, problem->y, (size_t)problem->n * sizeof(double));
+  hash = rf_hash_bytes(hash, &problem->leak, sizeof(double));
+  hash = rf_hash_bytes(hash, &problem->log_scale, sizeof(double));
+  hash = rf_hash_bytes(hash, flags, sizeof flags);
+  hash = rf_hash_bytes(hash, start->directions, (size_t)(start->m * (start->d + 1)) * sizeof(double));
+  return rf_hash_bytes(hash, start->log_norms, (size_t)start->m * sizeof(double));
 }
 
 static RfStatus write_checkpoint(RfStudyCheckpoints *checkpoints, const RfFlowCheckpoint *state) {
@@ -38,7 +31,7 @@ static RfStatus write_checkpoint(RfStudyCheckpoints *checkpoints, const RfFlowCh
   memcpy(bytes + 8, &checkpoints->stamp, 8);
   memcpy(bytes + 16, &state->count, 8);
   if (values) memcpy(bytes + HEAD, state->values, values);
-  uint64_t hash = hash_bytes(0xcbf29ce484222325u, bytes, size - 8);
+  uint64_t hash = rf_hash_bytes(RF_HASH_START, bytes, size - 8);
   memcpy(bytes + size - 8, &hash, 8);
   RfStatus status = rf_data_write_file(checkpoints->context, checkpoints->path, bytes, size);
   rf_free(bytes);
@@ -78,7 +71,7 @@ static RfStatus read_checkpoint(RfStudyCheckpoints *checkpoints, const char *pat
     memcpy(&count, bytes + 16, 8);
     memcpy(&hash, bytes + size - 8, 8);
     whole = count >= 0 && (uint64_t)count == (size - HEAD - 8) / 8 && (size - HEAD) % 8 == 0 &&
-            hash == hash_bytes(0xcbf29ce484222325u, bytes, size - 8);
+            hash == rf_hash_bytes(RF_HASH_START, bytes, size - 8);
   }
   if (!status && !whole) status = rf_fail(context, RF_ERR_INPUT, "%s: not a whole checkpoint file", path);
   if (!status && stamp != checkpoints->stamp)

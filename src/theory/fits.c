@@ -107,7 +107,7 @@ static void sort_rays(Ray *rays, double *direction, const double *U, const RfDat
 }
 
 static RfStatus nonlinear_fits(RfContext *context, RfAnswer *fits, char *why, const RfDataset *data) {
-  double *U = RF_NEW(double, data->n * data->d), *direction = RF_NEW(double, data->d);
+  double *U = RF_NEW_TABLE(double, data->n, data->d), *direction = RF_NEW(double, data->d);
   Ray *rays = RF_NEW(Ray, data->n);
   bool *opposed = RF_NEW(bool, data->n), separable = true;
   rf_index zero, pair[2];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "train_internal.h"
+#include "data/data.h"
 #include "layers/layers.h"
 #include "core/core.h"
 
@@ -18,35 +19,29 @@ typedef struct CheckpointHead {
   double seconds, log_loss;
 } CheckpointHead;
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size) { /* FNV-1a */
-  const unsigned char *at = bytes;
-  for (size_t k = 0; k < size; k++) hash = (hash ^ at[k]) * 0x100000001b3u;
-  return hash;
-}
-
 /* Everything that decides the trajectory; not the stopping rules, so that a finished run can be continued. */
 static uint64_t fingerprint(const RfTrainRun *run) {
   const RfTrainSettings *s = run->settings;
   const RfTrainData *data = run->data;
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = RF_HASH_START;
   const double numbers[] = {s->rate, s->beta1, s->beta2, s->epsilon, s->raise_rate, run->net->leak};
   const int64_t integers[] = {
       s->optimizer,    s->loss, s->mean,      (int64_t)s->seed,   s->precision,          run->batch,
       s->record_every, data->n, data->test_n, run->net->n_layers, run->net->n_parameters};
-  hash = mix(hash, numbers, sizeof numbers);
-  hash = mix(hash, integers, sizeof integers);
+  hash = rf_hash_bytes(hash, numbers, sizeof numbers);
+  hash = rf_hash_bytes(hash, integers, sizeof integers);
   for (rf_index l = 0; l < run->net->n_layers; l++) {
     const RfLayer *layer = &run->net->layers[l];
     const int64_t shape[] = {
         layer->kind,         layer->inputs,           layer->outputs,       layer->residual,
         layer->fixed,        layer->conv.kernel_h,    layer->conv.kernel_w, layer->conv.stride,
         layer->conv.padding, layer->conv.channels_in, layer->conv.height,   layer->conv.width};
-    hash = mix(hash, shape, sizeof shape);
+    hash = rf_hash_bytes(hash, shape, sizeof shape);
     if (layer->pattern)
-      hash = mix(hash, layer->pattern, (size_t)(layer->inputs * layer->outputs) * sizeof(int32_t));
+      hash = rf_hash_bytes(hash, layer->pattern, (size_t)(layer->inputs * layer->outputs) * sizeof(int32_t));
   }
-  hash = mix(hash, data->X, (size_t)(data->n * rf_layers_inputs(run->net)) * sizeof(double));
-  return mix(hash, data->y, (size_t)data->n * sizeof(double));
+  hash = rf_hash_bytes(hash, data->X, (size_t)(data->n * rf_layers_inputs(run->net)) * sizeof(double));
+  return rf_hash_bytes(hash, data->y, (size_t)data->n * sizeof(double));
 }
 
 RfStatus rf_train_checkpoint_save(RfTrainRun *run, const void *numbers, rf_index values, size_t size) {
@@ -63,23 +58,13 @@ RfStatus rf_train_checkpoint_save(RfTrainRun *run, const void *numbers, rf_index
                          .interpolated = state->interpolated,
                          .seconds = state->seconds,
                          .log_loss = state->log_loss};
-  size_t length = strlen(path) + 8;
-  char *beside = rf_alloc((rf_index)length, 1);
-  if (!beside) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a checkpoint");
-  rf_format(beside, length, "%s.part", path);
-  FILE *file = fopen(beside, "wb");
-  bool good = file && fwrite(&head, sizeof head, 1, file) == 1 &&
-              (state->n_records == 0 || fwrite(state->records, sizeof *state->records,
-                                               (size_t)state->n_records, file) == (size_t)state->n_records) &&
-              fwrite(numbers, size, (size_t)values, file) == (size_t)values && fflush(file) == 0 &&
-              fsync(fileno(file)) == 0;
-  if (file && fclose(file) != 0) good = false;
-  if (good && rename(beside, path) != 0) good = false;
-  RfStatus status =
-      good ? RF_OK : rf_fail(run->context, RF_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-  if (!good && file) remove(beside);
-  rf_free(beside);
-  return status;
+  RfSink sink;
+  RfStatus status = rf_sink_open(run->context, &sink, path);
+  if (status) return status;
+  rf_sink_write(&sink, &head, sizeof head);
+  rf_sink_write(&sink, state->records, (size_t)state->n_records * sizeof *state->records);
+  rf_sink_write(&sink, numbers, (size_t)values * size);
+  return rf_sink_close(run->context, &sink, RF_OK);
 }
 
 static RfStatus read_body(RfTrainRun *run, FILE *file, const CheckpointHead *head, void *numbers,

@@ -32,9 +32,28 @@ static void blocks(void **state) {
   assert_null(rf_alloc(-1, 8));
   assert_null(rf_alloc(INT64_MAX, 8));
   assert_null(rf_resize(NULL, INT64_MAX, 16));
+  assert_null(RF_NEW_TABLE(double, INT64_MAX / 2, 3)); /* the product would be small again */
+  assert_null(RF_NEW_TABLE(double, (rf_index)1 << 32, (rf_index)1 << 32));
+  assert_null(RF_NEW_TABLE(double, -1, -1));
+  double *table = RF_NEW_TABLE(double, 3, 4);
+  assert_non_null(table);
+  assert_true(rf_grow((void **)&table, 20, sizeof *table));
+  double *before = table;
+  assert_false(rf_grow((void **)&table, INT64_MAX, sizeof *table)); /* and the block is kept */
+  assert_ptr_equal(table, before);
+  rf_free(table);
   char *text = rf_copy_text("sector");
   assert_string_equal(text, "sector");
   rf_free(text);
+}
+
+/* The published values of FNV-1a. */
+static void hashes(void **state) {
+  (void)state;
+  assert_true(rf_hash_bytes(RF_HASH_START, "", 0) == 0xcbf29ce484222325u);
+  assert_true(rf_hash_bytes(RF_HASH_START, "a", 1) == 0xaf63dc4c8601ec8cu);
+  assert_true(rf_hash_bytes(RF_HASH_START, "foobar", 6) == 0x85944171f73967e8u);
+  assert_true(rf_hash_bytes(rf_hash_bytes(RF_HASH_START, "foo", 3), "bar", 3) == 0x85944171f73967e8u);
 }
 
 static void bits(void **state) {
@@ -67,6 +86,7 @@ static void hash_spreads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_checked), cmocka_unit_test(blocks),
-                                     cmocka_unit_test(bits), cmocka_unit_test(hash_spreads)};
+                                     cmocka_unit_test(hashes), cmocka_unit_test(bits),
+                                     cmocka_unit_test(hash_spreads)};
   return cmocka_run_group_tests_name("core/memory", tests, NULL, NULL);
 }

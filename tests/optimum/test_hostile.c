@@ -2,7 +2,7 @@
  */
 #include "rf_test.h"
 #include "la/la.h"
-#include "reluflow/margin.h"
+#include "margin/margin.h"
 #include "reluflow/optimum.h"
 
 #include <float.h>

@@ -222,7 +222,7 @@ static RfStatus search(RfContext *context, Turn *turn) {
 static RfStatus search_all(RfContext *context, Turn *turn) {
   const RfAlignField *field = turn->field;
   rf_index d = turn->d;
-  turn->pair = RF_NEW(double, turn->n_ridge * turn->n_on);
+  turn->pair = RF_NEW_TABLE(double, turn->n_ridge, turn->n_on);
   if (!turn->pair) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
   for (rf_index r = 0; r < turn->n_ridge; r++) {
     const double *x = field->X + turn->on[turn->ridge[r]] * d;

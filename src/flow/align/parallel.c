@@ -38,7 +38,7 @@ static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_inde
                 .slope = RF_NEW(double, n_on),
                 .sign = RF_NEW(int8_t, n_on),
                 .other = RF_NEW(int8_t, n_on),
-                .found = RF_NEW(int8_t, RF_MOST_OPTIONS * n_on)};
+                .found = RF_NEW_TABLE(int8_t, RF_MOST_OPTIONS, n_on)};
   if (p->of && p->r && p->v && p->c && p->base && p->all && p->slope && p->sign && p->other && p->found)
     return RF_OK;
   planes_free(p);

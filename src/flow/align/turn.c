@@ -62,7 +62,7 @@ static RfStatus note_branch(RfContext *context, RfAlignPath *path, RfAlignNeuron
   out->branched = true;
   if (!isnan(out->t_branch)) return RF_OK;
   out->t_branch = path->t;
-  out->options = RF_NEW(int8_t, options->count * n);
+  out->options = RF_NEW_TABLE(int8_t, options->count, n);
   out->branch_direction = RF_NEW(double, d + 1);
   if (!out->options || !out->branch_direction)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a branching point");

@@ -105,7 +105,7 @@ static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
   *branch = (RfFlowBranch){.log_t = system->log_t + (run->problem->mean ? log((double)n) : 0), .neuron = -1};
   for (rf_index j = 0; j < system->m && branch->neuron < 0; j++)
     if (system->unit_of[j] == k) branch->neuron = j;
-  branch->sectors = RF_NEW(int8_t, RF_MOST_OPTIONS * n);
+  branch->sectors = RF_NEW_TABLE(int8_t, RF_MOST_OPTIONS, n);
   if (!branch->sectors) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for branches");
   if (run->n_branches < run->settings->n_choices) taken = run->settings->choices[run->n_branches];
   run->n_branches++;

@@ -63,7 +63,7 @@ static bool make_layers(RfSided *sided) {
     sided->first[l] = at, at += out;
     sided->width = sided->width > out ? sided->width : out;
     sided->width = sided->width > in ? sided->width : in;
-    sided->index[l] = RF_NEW(int32_t, out * in), sided->matrix[l] = RF_NEW(double, out *in);
+    sided->index[l] = RF_NEW_TABLE(int32_t, out, in), sided->matrix[l] = RF_NEW(double, out *in);
     if (!sided->index[l] || !sided->matrix[l]) return false;
     for (rf_index o = 0; o < out; o++)
       for (rf_index i = 0; i < in; i++) sided->index[l][o * in + i] = (int32_t)rf_layers_entry(net, l, o, i);
@@ -351,7 +351,7 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
   *sided = (RfSided){.context = context, .net = net, .X = X, .y = y, .n = n, .hidden = hidden, .P = P};
   sided->loss = loss;
   bool complete = make_layers(sided);
-  sided->side = RF_NEW(int8_t, n * hidden), sided->slope = RF_NEW(double, n *hidden);
+  sided->side = RF_NEW_TABLE(int8_t, n, hidden), sided->slope = RF_NEW(double, n *hidden);
   sided->z = RF_NEW(double, n *hidden), sided->scale = RF_NEW(double, hidden);
   sided->p = RF_NEW(double, n), sided->own = RF_NEW(double, n);
   sided->v = RF_NEW(double, P), sided->plane = RF_NEW(double, P);
