@@ -130,7 +130,7 @@ static bool sort_classes(RfDataset *dataset, RfLabels *labels, int32_t *class_of
 RfStatus rf_labels_check(RfContext *context, const RfDataset *dataset) {
   rf_index count = dataset->n_classes;
   bool fractions = false;
-  if (count <= 2 || (count <= RF_DATA_MOST_FRACTIONS && count <= dataset->n / 2)) return RF_OK;
+  if (count <= 3 || (count <= RF_DATA_MOST_FRACTIONS && count <= dataset->n / 2)) return RF_OK;
   for (rf_index k = 0; k < count; k++) {
     double value;
     const char *name = dataset->class_names[k];

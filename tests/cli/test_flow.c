@@ -236,6 +236,7 @@ static void resumed(void **unused) {
   int want = status;
   assert_non_null(whole);
   json_object_del(whole, "run");
+  json_object_del(whole, "audit");
   json_object_del(json_object_get(whole, "audit"), "points");
   for (int k = 0; k < 5; k++) {
     snprintf(arguments, sizeof arguments, "%s --checkpoint %s --time %g", problem, state, 0.01 * (1 << k));
