@@ -261,6 +261,9 @@ static int sign(const char *plus, const char *minus) {
 
 /* The next D tokens. */
 static void vector(Vec *v) {
+  long tokens = *c.at != 0; /* counted before there is room for D entries: D may be a billion */
+  for (const char *s = c.at; *s; s++) tokens += *s == ' ';
+  if (tokens < c.d) malformed("the line is too short");
   vec_zero(v);
   for (long j = 0; j < c.d; j++) {
     Q r = temporary();
@@ -593,7 +596,8 @@ static void claim_infeasible(void) {
   if (!c.only) vanishing_rows();
   for (long i = 0; i < c.n && !c.only && mpq_cmp(c.leak, c.one) < 0; i++) {
     mpq_set_ui(c.sum, 0, 1);
-    for (long j = i; j < c.n && !c.named[i] && sgn(c.lambda[i]); j++) {
+    bool line = !c.named[i] && sgn(c.lambda[i]) && sgn(dot(&c.x[i], &c.x[i])); /* a row 0 lies on none */
+    for (long j = i; j < c.n && line; j++) {
       Q z = dot(&c.x[i], &c.x[j]);
       if (!mpq_equal(mul(z, z), mul(dot(&c.x[i], &c.x[i]), dot(&c.x[j], &c.x[j])))) continue;
       c.named[j] = j > i; /* its line is this one */

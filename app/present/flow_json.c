@@ -131,6 +131,18 @@ static void list_json(RfJson *json, const char *key, const rf_index *list, rf_in
   rf_json_integers(json, key, count > 0 ? list : &none, count);
 }
 
+static void compared_json(RfJson *json, const RfFlowCompared *compared) {
+  if (!compared->made) return rf_json_null(json, "compared");
+  rf_json_object(json, "compared");
+  rf_json_number(json, "tolerance", compared->tolerance);
+  rf_json_number(json, "frozen_at", compared->frozen_at);
+  rf_json_number(json, "merging", compared->merging);
+  rf_json_string(json, "events", compared->by_steps ? "steps" : "dense");
+  rf_json_boolean(json, "from_start", compared->from_start);
+  rf_json_number(json, "disagreed", compared->disagreed);
+  rf_json_end(json);
+}
+
 static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   const RfFlowResult *result = report->result;
   const RfFlowLimit *limit = &result->limit;
@@ -151,9 +163,12 @@ static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   rf_json_number(json, "complementarity", limit->complementarity);
   rf_json_numbers(json, "lambda", kkt ? limit->lambda : NULL, result->n);
   rf_json_end(json);
+  list_json(json, "resting", limit->resting, limit->n_resting);
   rf_json_number(json, "direction_error", limit->direction_error);
+  compared_json(json, &limit->compared);
   rf_json_string(json, "status", rf_flow_outcome_name(limit->outcome));
   rf_json_string(json, "why", limit->why[0] ? limit->why : NULL);
+  rf_json_string(json, "reason", limit->outcome == RF_FLOW_UNDECIDED ? limit->why : NULL);
   rf_json_end(json);
 }
 

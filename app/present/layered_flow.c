@@ -26,9 +26,12 @@ static void limit_json(RfJson *json, const RfLayeredLimit *limit) {
   rf_json_number(json, "complementarity", limit->complementarity);
   rf_json_numbers(json, "lambda", limit->lambda, limit->n);
   rf_json_end(json);
+  rf_json_null(json, "resting");
   rf_json_number(json, "direction_error", limit->direction_error);
+  rf_json_null(json, "compared");
   rf_json_string(json, "status", rf_flow_outcome_name(limit->outcome));
   rf_json_string(json, "why", limit->why[0] ? limit->why : NULL);
+  rf_json_string(json, "reason", limit->outcome == RF_FLOW_UNDECIDED ? limit->why : NULL);
   rf_json_end(json);
 }
 

@@ -245,6 +245,18 @@ typedef enum RfFlowOutcome {
 
 RF_API const char *rf_flow_outcome_name(RfFlowOutcome outcome);
 
+/* How the second run, which direction_error comes from, differed from the first. */
+typedef struct RfFlowCompared {
+  bool made;        /* there was one; false: the rest means nothing */
+  double tolerance; /* of its integrator, relative to that of the first */
+  double frozen_at; /* smallest margin at which it froze the scale */
+  double merging;   /* difference of directions below which it merged neurons */
+  bool by_steps;    /* events by steps that end there (the first: by dense output) */
+  bool from_start;  /* false: a large problem, it began where the first had margins of 15 */
+  double
+      disagreed; /* distance of a coarser run that ended elsewhere and was outvoted by a finer one; 0: none */
+} RfFlowCompared;
+
 /* The limit direction; for outcomes other than converged, the normalised state reached. */
 typedef struct RfFlowLimit {
   RfFlowOutcome outcome;
@@ -262,7 +274,9 @@ typedef struct RfFlowLimit {
   double stationarity, complementarity; /* NaN when not separated */
   double *lambda;                       /* n */
   double direction_error; /* |difference| of two runs at different settings; NaN without a second run */
-  double log_size;        /* ln |theta| reached by integration before the polish */
+  RfFlowCompared compared;
+  rf_index n_resting, *resting; /* not separated: samples with y f(x) <= 0 for ever */
+  double log_size;              /* ln |theta| reached by integration before the polish */
 } RfFlowLimit;
 
 typedef struct RfFlowMonitors {

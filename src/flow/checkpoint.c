@@ -121,6 +121,7 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.drifting);
   put_int(tape, &run->phase.stalled);
   put_bool(tape, &run->phase.high);
+  put_int(tape, &run->wakes);
   put_doubles(tape, run->log_t_class, 2);
   put(tape, &run->last_smoothed);
   put(tape, &run->monitors.balance_error);

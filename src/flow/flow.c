@@ -2,6 +2,7 @@
  * trust it. */
 #include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -11,6 +12,9 @@
 /* ln eps that stands for the limit eps -> 0: corrections are exp of minus this times a gap in growth rates,
  * while log-norms keep ten digits behind the point. */
 static const double log_scale_limit = -1e6;
+
+/* Samples that come into sight on the way to infinity; each time the fit begins again. */
+enum { MOST_WAKES = 100 };
 
 RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
   switch (outcome) {
@@ -22,24 +26,45 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
   }
 }
 
-/* Runs from the start, or from the checkpoint `from` (not NULL); loosen = 1 is the run whose results count.
+/* The settings of a run: the one whose results count, and those it is compared with. */
+typedef struct Variant {
+  double tolerance;        /* relative to that of the context */
+  double q_frozen, q_slow; /* as in RfRun */
+  double together;
+  bool by_steps;
+} Variant;
+
+static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, RF_TOL_TOGETHER, false};
+static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
+static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
+
+/* Runs from the start, or from the checkpoint `from` (not NULL); the_run is the one whose results count.
  * after_fit (not NULL) receives the state at the end of the fit. */
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
-                         const RfFlowProblem *problem, const RfFlowSettings *settings, double loosen,
+                         const RfFlowProblem *problem, const RfFlowSettings *settings, const Variant *variant,
                          const RfFlowCheckpoint *from, RfFlowCheckpoint *after_fit) {
   double begin = rf_clock_seconds();
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
-  run->recording = loosen == 1;
+  run->recording = variant == &the_run;
   if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
   if (!status && from) status = rf_run_load(run, from);
-  run->tol *= loosen;
-  run->tol_implicit *= loosen;
-  if (!status) status = rf_fit(run, &limit->outcome, limit->why);
-  run->seconds_fit = rf_clock_seconds() - begin;
-  if (!status && limit->outcome == RF_FLOW_CONVERGED) {
-    if (after_fit && run->phase.part == 1) status = rf_run_save(run, after_fit);
-    if (!status) status = rf_infinity(run, polish, &limit->outcome, limit->why);
+  run->tol *= variant->tolerance;
+  run->tol_implicit *= variant->tolerance;
+  run->q_frozen = variant->q_frozen, run->q_slow = variant->q_slow;
+  run->together = variant->together, run->by_steps = variant->by_steps;
+  do { /* a sample that comes into sight on the way to infinity leads back to the fit */
+    run->woken = false;
+    if (!status) status = rf_fit(run, &limit->outcome, limit->why);
+    run->seconds_fit = rf_clock_seconds() - begin;
+    if (!status && limit->outcome == RF_FLOW_CONVERGED) {
+      if (after_fit && run->phase.part == 1 && run->wakes == 0) status = rf_run_save(run, after_fit);
+      if (!status) status = rf_infinity(run, polish, &limit->outcome, limit->why);
+    }
+  } while (!status && run->woken && run->wakes < MOST_WAKES);
+  if (!status && run->woken) {
+    limit->outcome = RF_FLOW_UNDECIDED;
+    rf_format(limit->why, RF_WHY_SIZE, "samples come into sight and are lost again without end");
   }
   run->seconds_infinity = rf_clock_seconds() - begin - run->seconds_fit;
   if (!status) status = rf_fill_limit(run, polish, limit);
@@ -54,10 +79,11 @@ static void limit_release(RfFlowLimit *limit) {
   memset(limit, 0, sizeof *limit);
 }
 
-/* |difference| of the limit directions at two tolerances; infinite when the second run ends elsewhere. */
+/* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
+ * stopped by the caller. */
 static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *first,
                           const RfFlowProblem *problem, const RfFlowSettings *settings,
-                          const RfFlowCheckpoint *from, double loosen) {
+                          const RfFlowCheckpoint *from, const Variant *variant) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -68,7 +94,7 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
-  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, loosen, from, NULL);
+  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL);
   *error = NAN;
   if (!status && limit.outcome == RF_FLOW_CONVERGED)
     *error = rf_net_distance(&first->net, &limit.net);
@@ -80,15 +106,38 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   return status;
 }
 
-/* A run that finds no answer, or another one, is asked again at settings nearer to the first, and at last at
- * finer ones. */
-static RfStatus second_opinion(RfContext *context, double *error, const RfFlowLimit *first,
-                               const RfFlowProblem *problem, const RfFlowSettings *settings,
-                               const RfFlowCheckpoint *from) {
-  RfStatus status = other_run(context, error, first, problem, settings, from, 30);
-  if (!status && *error > 1e-3) status = other_run(context, error, first, problem, settings, from, 4);
-  if (!status && *error > 1e-3) status = other_run(context, error, first, problem, settings, from, 0.2);
+/* A second run in which everything that may be chosen is chosen otherwise. When it ends elsewhere a third,
+ * finer one decides; the disagreement is told all the same. */
+static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                               const RfFlowSettings *settings, const RfFlowCheckpoint *from) {
+  const Variant *variant = &coarse;
+  double error = NAN, disagreed = 0;
+  RfStatus status = other_run(context, &error, limit, problem, settings, from, variant);
+  if (!status && error > RF_TOL_DIRECTION) {
+    disagreed = error, variant = &fine;
+    status = other_run(context, &error, limit, problem, settings, from, variant);
+  }
+  if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
+  limit->direction_error = error;
+  limit->compared = (RfFlowCompared){.made = true,
+                                     .tolerance = variant->tolerance,
+                                     .frozen_at = variant->q_frozen,
+                                     .merging = variant->together,
+                                     .by_steps = variant->by_steps,
+                                     .from_start = !from,
+                                     .disagreed = disagreed};
   return status;
+}
+
+/* What the second run makes of the outcome. */
+static void judge_opinion(RfFlowLimit *limit) {
+  if (limit->direction_error <= RF_TOL_DIRECTION) return;
+  bool stopped = isnan(limit->direction_error);
+  limit->outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
+  if (stopped)
+    rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the limit");
+  else
+    rf_format(limit->why, RF_WHY_SIZE, "runs at different settings end %.2g apart", limit->direction_error);
 }
 
 /* t2 is the later of the two classes' first outputs above 1/4; alignment ends with the last event before it.
@@ -167,18 +216,20 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (problem->in_limit) own.log_scale = log_scale_limit;
   if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
   if (!status)
-    status = run_once(context, &run, &polish, &result->limit, &own, settings, 1, settings->resume,
+    status = run_once(context, &run, &polish, &result->limit, &own, settings, &the_run, settings->resume,
                       is_large ? &after_fit : NULL);
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
-  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED)
-    status = second_opinion(context, &result->limit.direction_error, &result->limit, &own, settings,
-                            after_fit.values ? &after_fit : NULL);
-  if (!status && result->limit.direction_error > 1e-3) {
-    result->limit.outcome = RF_FLOW_UNDECIDED;
-    rf_format(result->limit.why, RF_WHY_SIZE, "two runs at different tolerances end %.2g apart",
-              result->limit.direction_error);
+  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
+    status = second_opinion(context, &result->limit, &own, settings, after_fit.values ? &after_fit : NULL);
+    if (!status) judge_opinion(&result->limit);
+    if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
+      run.phase.left = -1; /* taken up again, it repeats the last polish */
+      run.events = result->events, run.trace = result->trace;
+      status = rf_run_save(&run, &result->checkpoint);
+      run.events = NULL, run.trace = NULL;
+    }
   }
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);

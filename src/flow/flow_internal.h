@@ -81,8 +81,10 @@ typedef struct RfSystem {
   double log_S_step;
   double mu, kappa; /* drift taken from every rho, and its integral */
   /* work, valid after an evaluation */
-  double *H, *M, *g;             /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
-  double *V;                     /* classes x d: sum of a w e^{2 rho} over the class */
+  double *H, *M, *g; /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
+  double *V;         /* classes x d: sum of a w e^{2 rho} over the class */
+  uint8_t *seen;     /* n: some live unit has it on its active side; the others exert no force */
+  rf_index n_seen;
   const uint8_t *muted;          /* units left out of the margins, NULL = none; see local.c */
   const double *extra;           /* n: outputs that take their place */
   bool planes_known;             /* H belongs to the last rf_system_fields */
@@ -141,7 +143,8 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 void rf_system_count_members(RfSystem *system);
 /* w, a (joint norm 1; frozen second layer: true a, w in the gauge) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
-double rf_system_q_min(const RfSystem *system); /* at the last rf_system_fields */
+double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
+double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
 
 /* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
@@ -235,8 +238,10 @@ typedef struct RfRun {
   bool fresh;    /* f belongs to system.y */
   double h, tol; /* next step, tolerance */
   double tol_implicit;
+  bool by_steps;   /* events by steps that end there, not by dense output */
+  double together; /* largest difference of directions that are merged */
   double q_frozen,
-      q_slow; /* smallest margins at which the scale is frozen: at first and in the end, in between */
+      q_slow; /* smallest margins where the scale is frozen: at first and in the end, in between */
   double *f, *y_end;
   /* planes.c: of the units looked at on this step, w.x at its end and its derivative at the start and the end
    */
@@ -265,7 +270,9 @@ typedef struct RfRun {
   double seconds_fit, seconds_infinity;
   rf_index step_events; /* events applied since the caller last looked */
   RfPhase phase;
-  bool reached;       /* settings->until holds */
+  bool reached; /* settings->until holds */
+  bool woken;   /* on the way to infinity a sample that nobody saw is seen again */
+  int wakes;
   double told;        /* clock of the last rf_progress */
   int told_part;      /* and its part of the run */
   RfFlowTrace *trace; /* trace.c */
@@ -384,8 +391,9 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why);
 RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome, char *why);
 /* One step, with the choice between the two methods, and tidying up after deaths. */
 RfStatus rf_fit_advance(RfRun *run);
-/* ln of the summed loss at the last rf_system_fields. */
+/* ln of the summed loss at the last rf_system_fields; and without the samples that nobody sees. */
 double rf_run_log_loss(const RfRun *run);
+double rf_run_log_loss_seen(const RfRun *run);
 /* On to infinity. */
 RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why);
 

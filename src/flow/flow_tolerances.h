@@ -37,28 +37,57 @@
 #define RF_TOL_STEP_IMPLICIT  1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
 #define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT 1e-15
-#define RF_TOL_MARGIN         0.01 /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_MARGIN         0.02 /* error of a margin that leaves its weight meaningful */
 #define RF_TOL_STEP_LONGEST   1e12 /* at rest the error is zero and the step would overflow */
 
+/* ---- fit and rest (fit.c, system.c) ---- */
+#define RF_TOL_WALL        650.0 /* ln p of an unseen sample at most: its square is still a number */
+#define RF_TOL_SMALL       2e-9 /* units are small while all of them change no margin by more than half of this */
+#define RF_TOL_SMALL_LARGE 2e-6 /* the same in large networks, for speed */
+#define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
+#define RF_TOL_REST_FALL   1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_REST_TO_AND_FRO                                                                               \
+  1e-6                            /* events without a fall: what L could still lose in all the time so far */
+#define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */
+#define RF_TOL_REST_LEFT    1e-7  /* what is left to fall, about rate times time waited */
+#define RF_TOL_REST_SPEED   1e-6  /* fastest motion of a unit that matters */
+#define RF_TOL_REST_FROZEN  1e-9  /* frozen second layer: what is left to fall */
+#define RF_TOL_REST_MOVES   1e-2  /* frozen second layer: motion in the time waited */
+#define RF_TOL_LOG_TAU      1e3   /* frozen second layer: growth of ln tau that it is followed for */
+
 /* ---- to infinity (infinity.c, polish.c) ---- */
-#define RF_TOL_Q_FROZEN 1e6    /* smallest margin at which the scale is frozen: weights follow within 1/q */
-#define RF_TOL_Q_SLOW   1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
-#define RF_TOL_CLIMB    2.0    /* growth of the network per step on the way there: not far past it */
-#define RF_TOL_TINY     1e-300 /* instead of a division by zero */
-#define RF_TOL_LONGEST                                                                                       \
-  30.0 /* growth of the network per step: e^30 of an unstable direction is still seen                        \
-        */
-#define RF_TOL_DRIFT_FROM  0.3  /* ln of the scale off its place from which it is moved, */
-#define RF_TOL_DRIFT_TO    0.1  /* and to which */
-#define RF_TOL_DRIFT_STEP  0.5  /* growth per step meanwhile: the weights follow */
-#define RF_TOL_STALL       1e-3 /* relative change of the distance to the polished point that is none */
-#define RF_TOL_ESCAPE      1e-7 /* rate over the network's own above which a vanishing unit comes back */
-#define RF_TOL_NEAR        1e-6 /* distance of state and polished point at which that is the end */
-#define RF_TOL_NEAR_STILL  1e-3 /* the same where it no longer falls (q^-1/2 at q = 1e6) */
-#define RF_TOL_NEAR_AT_ALL 1e-2 /* farther away it is another point */
-#define RF_TOL_SHARE       1e-9 /* of sum e^{2 rho}: smaller groups are not part of the limit */
-#define RF_TOL_SHARE_DROP  0.03 /* a group of this share is not dropped to make the equations solvable */
-#define RF_TOL_VANISHED    1e-9 /* of sum |beta|: a group that the solution makes vanish */
-#define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
+#define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
+#define RF_TOL_Q_SLOW      1e5 /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_CLIMB       2.0 /* growth of the network per step on the way there: not far past it */
+#define RF_TOL_TINY        1e-300 /* instead of a division by zero */
+#define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
+#define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */
+#define RF_TOL_DRIFT_TO    0.1    /* and to which */
+#define RF_TOL_DRIFT_STEP  0.5    /* growth per step meanwhile: the weights follow */
+#define RF_TOL_STALL       1e-3   /* relative change of the distance to the polished point that is none */
+#define RF_TOL_ESCAPE      1e-7   /* rate over the network's own above which a vanishing unit comes back */
+#define RF_TOL_NEAR        1e-6   /* distance of state and polished point at which that is the end */
+#define RF_TOL_NEAR_STILL  1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
+#define RF_TOL_NEAR_AT_ALL 1e-2   /* farther away it is another point */
+#define RF_TOL_SHARE       1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_DROP  0.03   /* a group of this share is not dropped to make the equations solvable */
+#define RF_TOL_VANISHED    1e-9   /* of sum |beta|: a group that the solution makes vanish */
+#define RF_TOL_ACTIVE      1e-5   /* p of the samples that the polish starts with */
+#define RF_TOL_PIVOT       1e-9   /* ratio of pivots below which a system is solved by least squares */
+#define RF_TOL_RANK        1e-13  /* singular values below are zero */
+#define RF_TOL_NEWTON      1e-15  /* Newton's step that is rounding, */
+#define RF_TOL_NEWTON_LATE 1e-13  /* after eight steps, */
+#define RF_TOL_NEWTON_LOST 1e-2   /* and the one after fourteen that will not become it */
+#define RF_TOL_OWN         1e-6   /* weight of the flow's own multipliers where others are as good */
+#define RF_TOL_OWN_OFF     1e-9   /* stationarity they may cost */
+#define RF_TOL_TIGHT       1e-9   /* margins over 1 that are tight */
+#define RF_TOL_STATIONARY  1e-10  /* residual of the KKT equations that is accepted */
+#define RF_TOL_VIOLATED    1e-11  /* margins under 1 and multipliers under 0 that are not */
+#define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
+#define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
+#define RF_TOL_UNSEEN      1e-9   /* cosine by which the limit has to leave a sample unseen */
+#define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
+#define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
+#define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
 
 #endif

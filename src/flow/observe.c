@@ -2,6 +2,7 @@
  * points of the dense output inside them. */
 #include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,18 @@ static RfStatus make_room(RfRun *run) {
   return RF_OK;
 }
 
+/* ln of sum |loss'| over all samples, also those that nobody sees. */
+static double log_S_all(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double top = -INFINITY, sum = 0;
+  if (system->n_seen == system->n) return system->log_S;
+  for (rf_index i = 0; i < system->n; i++)
+    top = fmax(top, rf_loss_log_slope(run->problem->loss, system->q[i]));
+  for (rf_index i = 0; i < system->n; i++)
+    sum += exp(rf_loss_log_slope(run->problem->loss, system->q[i]) - top);
+  return top + log(sum);
+}
+
 /* Neuron k at the state system->y, fields current. A resting neuron that is zero has no direction and no
  * sides; a dead one keeps the signs of its w.x. */
 static void fill_neuron(RfRun *run, rf_index k) {
@@ -45,12 +58,13 @@ static void fill_neuron(RfRun *run, rf_index k) {
   memset(field, 0, (size_t)d * sizeof(double));
   if (u >= 0 && !system->dead[u]) {
     memcpy(field, rf_system_g(system, u), (size_t)d * sizeof(double));
+    if (system->n_seen < n) rf_la_scale(field, exp(system->log_S - log_S_all(run)), d);
     for (rf_index i = 0; i < n; i++) sides[i] = (int8_t)(system->sigma[u * n + i] * system->flip[k]);
     return;
   }
   for (rf_index i = 0; i < n; i++) {
     double h = rf_la_dot(w, system->problem->X + i * d, d);
-    sides[i] = (int8_t)(fabs(h) <= 1e-14 * system->x_norm[i] ? 0 : h > 0 ? 1 : -1);
+    sides[i] = (int8_t)(fabs(h) <= RF_TOL_SIDE * system->x_norm[i] ? 0 : h > 0 ? 1 : -1);
   }
 }
 
@@ -68,7 +82,7 @@ static RfStatus show(RfRun *run, double *y, double log_t, bool at_event) {
   moment->scale_frozen = run->phase.part == 3;
   moment->log_t = moment->scale_frozen || run->problem->in_limit ? NAN : log_t + shift;
   moment->log_loss = rf_run_log_loss(run) - shift;
-  moment->log_S = system->log_S;
+  moment->log_S = log_S_all(run);
   moment->at_event = at_event;
   moment->q = system->q;
   run->settings->observe(run->settings->observer, moment);

@@ -21,6 +21,7 @@ static void limit_free(RfFlowLimit *limit) {
   rf_free(limit->groups);
   rf_free(limit->vanishing);
   rf_free(limit->dead);
+  rf_free(limit->resting);
   rf_free(limit->lambda);
   memset(limit, 0, sizeof *limit);
 }
@@ -182,6 +183,16 @@ static RfStatus fill_rows(const RfRun *run, const RfPolish *polish, RfFlowLimit 
 }
 
 /* margins divided by their minimum, support, normalised margin, all recomputed from the network itself. */
+/* Samples on the wrong side of a network that does not separate. */
+static RfStatus fill_resting(const RfRun *run, RfFlowLimit *limit) {
+  if (limit->outcome != RF_FLOW_NOT_SEPARATED) return RF_OK;
+  limit->resting = RF_NEW(rf_index, run->problem->n);
+  if (!limit->resting) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for margins");
+  for (rf_index i = 0; i < run->problem->n; i++)
+    if (!(limit->margins[i] > 0)) limit->resting[limit->n_resting++] = i;
+  return RF_OK;
+}
+
 static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
   const RfFlowProblem *problem = run->problem;
   rf_index n = problem->n;
@@ -192,6 +203,7 @@ static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
   RfStatus status =
       rf_net_margin(run->context, &limit->margin, limit->margins, &limit->net, problem->X, problem->y, n);
   double least = INFINITY;
+  if (!status) status = fill_resting(run, limit);
   for (rf_index i = 0; i < n && !status; i++) least = fmin(least, limit->margins[i]);
   if (problem->freeze_second) limit->margin = least;
   for (rf_index i = 0; i < n && !status; i++) {
@@ -228,12 +240,13 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
 
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
   bool converged = limit->outcome == RF_FLOW_CONVERGED;
+  bool rests = limit->outcome == RF_FLOW_NOT_SEPARATED && polish->ok; /* what still moves has its limit */
   limit->stationarity = limit->complementarity = limit->direction_error = NAN;
-  RfStatus status =
-      converged ? limit_net(run, polish, &limit->net) : rf_run_net(run, &limit->net, &limit->log_size);
-  if (!status) status = fill_rows(run, converged ? polish : NULL, limit);
+  RfStatus status = converged || rests ? limit_net(run, polish, &limit->net)
+                                       : rf_run_net(run, &limit->net, &limit->log_size);
+  if (!status) status = fill_rows(run, converged || rests ? polish : NULL, limit);
   if (!status) status = fill_margins(run, limit);
-  if (!status && converged) status = fill_groups(run, polish, limit);
+  if (!status && (converged || rests)) status = fill_groups(run, polish, limit);
   if (!status && converged) status = fill_kkt(run, limit);
   if (!status && !limit->lambda) {
     limit->lambda = RF_NEW(double, run->problem->n);

@@ -17,6 +17,16 @@ double rf_run_log_loss(const RfRun *run) {
   return top + log(sum);
 }
 
+double rf_run_log_loss_seen(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double top = -INFINITY, sum = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i]) top = fmax(top, rf_loss_log_value(run->problem->loss, system->q[i]));
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i]) sum += exp(rf_loss_log_value(run->problem->loss, system->q[i]) - top);
+  return top + log(sum);
+}
+
 double rf_run_dissipation(RfRun *run, const double *y) {
   RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;

@@ -306,6 +306,11 @@ def vanishing(rng, claim):
         rows += [row, [factor * v for v in row]]
         labels += [1, -1]
         weight += [factor, 1] if rng.random() < 0.8 or not weight else [0, 0]
+    if rng.random() < 0.3:  # a row 0 lies on no line and counts for nothing
+        at = rng.randrange(len(rows) + 1)
+        rows.insert(at, [0.0] * p.d)
+        labels.insert(at, rng.choice((1, -1)))
+        weight.insert(at, rng.choice((0, 1, 3)))
     p.x, p.y, p.n = rows, labels, len(rows)
     word = "farkas" if claim == "infeasible" else "alpha"
     return p.head(claim, claim == "infeasible") + [" ".join([word] + [str(w) for w in weight]), "qed"]
@@ -321,10 +326,7 @@ def infeasible(rng):
     p.x, p.y, p.n, p.leak = [row, [2 * v for v in row]], [p.only, -p.only], 2, p.leak
     lines = p.head("infeasible") + ["farkas 2 1", f"tree {p.only:+d}"]
     # F(u) = 2 phi(z) - phi(2z) = 0: with a side, slopes are known and cancel
-    side = ["s 0", "e 0 1:1 / ", "e 0 / "] if False else None
-    lam, small = "1", text(p.leak)
-    lines += ["s 0", f"e 0 1:{lam} /", f"e 0 1:{small} /", "qed"]
-    return lines
+    return lines + ["s 0", "e 0 1:1 /", f"e 0 1:{text(p.leak)} /", "qed"]
 
 
 def kkt(rng):

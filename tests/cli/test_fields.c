@@ -41,6 +41,8 @@ static const struct {
     {"maxmargin", "maxmargin $TMP/conflict.csv"},
     {"maxmargin", "maxmargin gen:xor --proof $TMP/xor.proof --check"},
     {"flow", "flow gen:DS-PL2 --width 6"},
+    {"flow", "flow gen:DS-PL2 --width 6 --max-steps 10"},
+    {"flow", "flow gen:xor --width 1"},
     {"flow", "flow gen:xor --width 4 --scale limit"},
     {"flow", "flow gen:DS-SYM6 --leak 0.5 --width 4 --scale 0.01 --trace 20"},
     {"flow", "flow gen:DS-MC3 --width 3"},

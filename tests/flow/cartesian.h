@@ -177,7 +177,8 @@ static inline double cart_extrapolate(Cart *c, double h, double *out, int *colum
           scale = fmax(scale, fmax(fabs(c->theta[e]), fabs(now[e])));
           worst = fmax(worst, isfinite(now[e]) ? fabs(now[e] - table[j - 1][e]) : INFINITY);
         }
-        error = fmax(error, worst / (c->tol * scale));
+        error = isfinite(worst) ? fmax(error, worst / (c->tol * scale)) : INFINITY;
+        if (!isfinite(error)) break;
       }
     }
     memcpy(table[j], now, sizeof now);

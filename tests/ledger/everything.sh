@@ -38,3 +38,12 @@ for id in $recipes; do
   case $excused in *" $id "*) ;; *) missing="$missing $id" ;; esac
 done
 [ -z "$missing" ] || fail "not drawn:$missing"
+
+# Two seeds that nobody has seen: what passes must pass for any.
+if [ -z "${RF_FIGURES:-}" ]; then
+  first=$(date +%s)
+  "$RELUFLOW" verify --quick --threads 2 --seeds-from "$first" --times 2 -o "$work/fresh.json" --quiet || {
+    jq -r '.claims[] | select(.verdict == "fail" or .verdict == "incomplete") | .id as $id | .seeds[] | "\($id), seed \(.seed): \(.verdict) \(.note)"' "$work/fresh.json"
+    fail "verify --quick --seeds-from $first --times 2"
+  }
+fi

@@ -1,4 +1,5 @@
 /* Claim and the faults that it must notice: rows of test_corruption.c. */
+/* clang-format off */
 {"WP-01", {WRONG_CONE, BETTER_OPTIMUM}},
 {"WP-02", {BETTER_OPTIMUM, LONG_LAMBDA}},
 {"WP-03", {LOST_SECTOR}},

@@ -106,13 +106,14 @@ static int write_row(FILE *table, const RfClaim *claim, bool all) {
 static void every_claim_can_fail(void **state) {
   (void)state;
   const char *mult = getenv("RF_TEST_MULT"), *only = getenv("RF_TEST_CLAIM");
-  bool all = mult && atof(mult) > 1;
+  bool all = mult && atof(mult) > 1, few = mult && atof(mult) < 1; /* few: quick claims only */
   rf_index silent = 0, asked = 0, cannot = 0;
   FILE *table = open_table();
   for (rf_index k = 0; k < 2 * rf_claims_count(); k++) { /* the quick ones first */
     const RfClaim *claim = rf_claim_at(k % rf_claims_count());
     RfClaimCost cost = k < rf_claims_count() ? RF_CLAIM_QUICK : RF_CLAIM_NORMAL;
-    if (claim->cost != cost || (only && !rf_claim_matches(claim, only))) continue;
+    if (claim->cost != cost || (few && cost != RF_CLAIM_QUICK) || (only && !rf_claim_matches(claim, only)))
+      continue;
     int count = write_row(table, claim, all);
     asked++, cannot += count == -1;
     if (count == 0 || count < -1) print_error("%s notices nothing\n", claim->id), silent++;

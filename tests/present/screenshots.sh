@@ -1,7 +1,7 @@
 # The pages in a browser, at the width of a desk and of a phone: no text over text, nothing that sticks out of the
 # page or of its picture, no error from a script. RF_SCREENSHOTS=DIR keeps pictures of all pages there.
 set -eu
-source_dir=$RF_SOURCE/tests/report
+source_dir=$RF_SOURCE/tests/present
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
   echo "chromium is not installed (./bootstrap test installs it): the pages were not looked at"

@@ -75,6 +75,7 @@ static State state_of(const RfRun *run, const double *y) {
 static void read_margins(RfAudit *audit, const State *state, double log_S) {
   const RfFlowProblem *problem = state->run->problem;
   rf_index n = audit->n, d = audit->d;
+  const double wall = 650; /* samples that nobody sees are not part of S, and may be heavy */
   memset(audit->q, 0, (size_t)n * sizeof(double));
   for (rf_index u = 0; u < state->units; u++) {
     double size = state->a[u] * exp((problem->freeze_second ? 1 : 2) * state->rho[u]);
@@ -85,7 +86,7 @@ static void read_margins(RfAudit *audit, const State *state, double log_S) {
   }
   for (rf_index i = 0; i < n; i++) {
     audit->q[i] *= problem->y[i];
-    audit->c[i] = problem->y[i] * exp(rf_loss_log_slope(problem->loss, audit->q[i]) - log_S);
+    audit->c[i] = problem->y[i] * exp(fmin(wall, rf_loss_log_slope(problem->loss, audit->q[i]) - log_S));
   }
 }
 
@@ -269,7 +270,8 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   system->evaluations = evaluations;
   State state = state_of(run, system->y);
   read_margins(audit, &state, system->log_S);
-  for (rf_index i = 0; i < audit->n; i++) pushing += fabs(audit->c[i]) * audit->x_norm[i];
+  for (rf_index i = 0; i < audit->n; i++)
+    if (system->seen[i]) pushing += fabs(audit->c[i]) * audit->x_norm[i];
   for (rf_index u = 0; u < state.units && !status; u++) {
     if (system->dead[u]) continue;
     status = read_field(audit, &state, u, &scale);

@@ -50,7 +50,8 @@ static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, d
     small[u] = polish->group_of[u] < 0 && !system->dead[u];
     count += small[u];
   }
-  for (rf_index i = 0; i < system->n && !status; i++) c[i] = polish->lambda[i] * run->problem->y[i];
+  for (rf_index i = 0; i < system->n && !status; i++)
+    c[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
   if (!status && count > 0 && !run->problem->freeze_second)
     status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
   rf_free(small);
@@ -76,6 +77,28 @@ static void steer(RfRun *run, double q_aim) {
   if (phase->drifting++ % 2) phase->left++;
 }
 
+/* One step; whether a sample that nobody saw has come into sight. */
+static RfStatus advance(RfRun *run) {
+  rf_index before = run->system.n_seen;
+  RfStatus status = rf_fit_advance(run);
+  if (!status && run->since_event == 0) rf_system_fields(&run->system, run->system.y), run->fresh = false;
+  run->woken = !status && run->system.n_seen > before;
+  return status;
+}
+
+/* Back to the fit, at the true scale. */
+static void wake(RfRun *run) {
+  RfSystem *system = &run->system;
+  double *rho = rf_system_rho(system, system->y);
+  for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;
+  system->kappa = system->mu = 0;
+  run->phase = (RfPhase){.part = 1, .tau_event = system->tau, .best = INFINITY, .last = INFINITY};
+  run->implicit = run->at_infinity = false;
+  run->h = 0;
+  run->wakes++;
+  rf_run_reset(run);
+}
+
 /* Steps of a frozen-scale stretch; stop: a reason from outside came up. */
 static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
   RfSystem *system = &run->system;
@@ -90,7 +113,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     phase->growth = growth_rate(run);
     rf_run_reset(run);
   }
-  while (phase->left > 0 && !status && !*stop) {
+  while (phase->left > 0 && !status && !*stop && !run->woken) {
     RfPhase before = *phase;
     double h = run->h;
     status = rf_run_checkpoint(run);
@@ -98,7 +121,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     rf_system_fields(system, system->y);
     steer(run, high ? run->q_frozen : run->q_slow);
     run->fresh = false;
-    if (!status) status = rf_fit_advance(run);
+    if (!status) status = advance(run);
     if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
     if (!status && phase->left > 0) *stop = rf_run_stops(run, outcome, why);
   }
@@ -124,7 +147,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   phase->stalled = stalls ? phase->stalled + 1 : 0;
   if (phase->stalled >= 3)
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
-  bool settled = distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > 0.5 * before);
+  bool settled = distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
   if (!settled && phase->round < 60) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
@@ -137,11 +160,29 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   return RF_OK;
 }
 
+/* The seen samples have their limit: does it leave the others strictly unseen, for good? */
+static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double nearest = INFINITY;
+  for (rf_index g = 0; g < polish->n_groups; g++)
+    for (rf_index i = 0; i < n; i++) {
+      const double *b = polish->beta + g * d, *x = system->problem->X + i * d;
+      if (system->seen[i] || system->x_norm[i] == 0) continue;
+      if (system->sigma[polish->groups[g].unit * n + i] == 0) continue; /* held there */
+      nearest = fmin(nearest, -rf_la_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
+    }
+  *outcome = nearest > RF_TOL_UNSEEN ? RF_FLOW_NOT_SEPARATED : RF_FLOW_UNDECIDED;
+  rf_format(why, RF_WHY_SIZE, "the limit of the other samples leaves %lld %s",
+            (long long)(n - system->n_seen), nearest > RF_TOL_UNSEEN ? "unseen" : "on the edge of sight");
+}
+
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   bool stop = false, done = false;
   RfStatus status = RF_OK;
   for (; run->phase.round < 400 && !status && !stop && !done; run->phase.round += !stop && !status) {
     status = stretch(run, outcome, why, &stop);
+    if (run->woken) return status;
     if (status || stop) continue;
     run->phase.left = -1; /* the stretch is over, the attempt to finish is not */
     status = try_to_finish(run, polish, &done);
@@ -149,6 +190,7 @@ static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, cha
   }
   if (status || stop) return status;
   *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
+  if (done && run->system.n_seen < run->system.n) judge_unseen(run, polish, outcome, why);
   if (!done)
     rf_format(why, RF_WHY_SIZE, "%s",
               polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
@@ -165,8 +207,9 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
     if (!status && run->phase.steps % 10 == 0) status = rf_run_gather(run);
     if (!for_ever)
       run->h = fmin(run->h, RF_TOL_CLIMB / fmax(growth_rate(run), RF_TOL_TINY)), run->fresh = false;
-    if (!status) status = rf_fit_advance(run);
-    if (status || (rf_system_q_min(&run->system) >= run->q_frozen && !for_ever)) break;
+    if (!status) status = advance(run);
+    bool far = rf_system_q_min(&run->system) >= run->q_frozen;
+    if (status || run->woken || (far && (!for_ever || run->system.n_seen < run->system.n))) break;
     *stop = rf_run_stops(run, outcome, why);
   }
   return status;
@@ -184,10 +227,15 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
     run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
     run->phase = (RfPhase){.part = 2, .last = INFINITY};
   }
+  run->woken = false;
   if (!status && run->phase.part == 2) {
     status = climb(run, outcome, why, &stop);
-    if (!status && !stop) run->phase.part = 3;
+    if (!status && !stop && !run->woken) run->phase.part = 3;
   }
-  if (!status && !stop) status = frozen(run, polish, outcome, why);
+  if (!status && !stop && !run->woken) status = frozen(run, polish, outcome, why);
+  if (!status && run->woken) {
+    wake(run);
+    rf_polish_free(polish);
+  }
   return rf_run_ended(run, status, outcome, why);
 }

@@ -143,7 +143,7 @@ static void constraint_row(double *row, const RfPolish *polish, const RfSystem *
 static void all_margins(RfPolish *polish, const RfSystem *system, const double *z, double *row) {
   for (rf_index i = 0; i < system->n; i++) {
     constraint_row(row, polish, system, i);
-    polish->margins[i] = rf_la_dot(row, z, polish->n_groups * system->d);
+    polish->margins[i] = system->seen[i] ? rf_la_dot(row, z, polish->n_groups * system->d) : INFINITY;
   }
 }
 
@@ -243,8 +243,8 @@ static RfStatus newton_solve(RfContext *context, Newton *newton, rf_index total)
     least = fmin(least, fabs(newton->copy[j * total + j]));
     most = fmax(most, fabs(newton->copy[j * total + j]));
   }
-  if (!regular || !(least > 1e-9 * most))
-    return rf_la_least_squares(context, newton->matrix, newton->right, total, total, 1e-13, NULL);
+  if (!regular || !(least > RF_TOL_PIVOT * most))
+    return rf_la_least_squares(context, newton->matrix, newton->right, total, total, RF_TOL_RANK, NULL);
   rf_la_lu_solve(newton->copy, newton->pivot, newton->right, total);
   return RF_OK;
 }
@@ -293,16 +293,16 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
       for (rf_index j = 0; j < N; j++) A[j * newton->r + k] = newton->rows[k * N + j];
     memset(b, 0, (size_t)longest * sizeof(double));
     memcpy(b, newton->gradient, (size_t)N * sizeof(double));
-    status = rf_la_least_squares(context, A, b, N, newton->r, 1e-13, NULL);
+    status = rf_la_least_squares(context, A, b, N, newton->r, RF_TOL_RANK, NULL);
     memcpy(newton->lambda, b, (size_t)newton->r * sizeof(double));
   }
   for (int round = 0; round < 50 && !status; round++) {
     status = newton_step(context, polish, system, newton, &size);
     if (!isfinite(size)) break;
     scale = fmax(1, rf_la_max_abs(newton->z, newton->N));
-    if (size <= 1e-15 * scale) break;
-    if (round > 8 && size <= 1e-13 * scale) break;
-    if (round > 14 && size > 1e-2 * scale)
+    if (size <= RF_TOL_NEWTON * scale) break;
+    if (round > 8 && size <= RF_TOL_NEWTON_LATE * scale) break;
+    if (round > 14 && size > RF_TOL_NEWTON_LOST * scale)
       break; /* a group vanishes, or the equations contradict each other */
   }
   if (!status && !objective(polish, system, newton, NULL, 0)) memset(newton->gradient, 0, sizeof(double));
@@ -330,7 +330,7 @@ static void deactivate(Newton *newton, rf_index r) {
  * the tight samples (newton->active) and a first solution (newton->lambda) are given. */
 static RfStatus own_multipliers(RfContext *context, RfPolish *polish, const RfSystem *system, Newton *newton,
                                 rf_index count) {
-  const double near = 1e-6;
+  const double near = RF_TOL_OWN;
   rf_index N = newton->N, rows = N + count;
   double *x = newton->lambda, *columns = newton->matrix, *right = newton->right, sum = 0, off = 0;
   for (rf_index t = 0; t < count; t++) sum += fmax(0, x[t]);
@@ -346,7 +346,7 @@ static RfStatus own_multipliers(RfContext *context, RfPolish *polish, const RfSy
   memcpy(newton->trial, newton->gradient, (size_t)N * sizeof(double));
   for (rf_index t = 0; t < count; t++) rf_la_axpy(newton->trial, -fmax(0, x[t]), columns + t * rows, N);
   off = rf_la_max_abs(newton->trial, N);
-  if (!(off <= 1e-9 * fmax(1, rf_la_max_abs(newton->gradient, N)))) return RF_OK;
+  if (!(off <= RF_TOL_OWN_OFF * fmax(1, rf_la_max_abs(newton->gradient, N)))) return RF_OK;
   for (rf_index t = 0; t < count; t++) polish->lambda[newton->active[t]] = fmax(0, x[t]);
   return RF_OK;
 }
@@ -359,7 +359,7 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   double *columns = newton->matrix, *x = newton->lambda;
   rf_index *tight = newton->active;
   for (rf_index i = 0; i < system->n && count < most; i++) {
-    if (!(polish->margins[i] <= 1 + 1e-9)) continue;
+    if (!(polish->margins[i] <= 1 + RF_TOL_TIGHT)) continue;
     constraint_row(columns + count * N, polish, system, i);
     tight[count++] = i;
   }
@@ -371,7 +371,7 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   for (rf_index t = 0; t < count; t++) polish->lambda[tight[t]] = fmax(0, x[t]);
   polish->residual = rf_la_max_abs(newton->trial, N);
   double scale = system->problem->freeze_second ? fmax(1, rf_la_max_abs(newton->gradient, N)) : 1;
-  polish->ok = polish->residual <= 1e-10 * scale;
+  polish->ok = polish->residual <= RF_TOL_STATIONARY * scale;
   return polish->ok ? own_multipliers(context, polish, system, newton, count) : RF_OK;
 }
 
@@ -383,8 +383,8 @@ typedef struct Findings {
 } Findings;
 
 static Findings examine(RfPolish *polish, const RfSystem *system, const Newton *newton) {
-  Findings found = {.feasible = infeasibility(newton) < 1e-10, .worst = -1, .wrong = -1};
-  double slack = -1e-11, negative = -1e-11;
+  Findings found = {.feasible = infeasibility(newton) < RF_TOL_STATIONARY, .worst = -1, .wrong = -1};
+  double slack = -RF_TOL_VIOLATED, negative = -RF_TOL_VIOLATED;
   for (rf_index r = 0; r < newton->r; r++)
     if (newton->lambda[r] < negative) negative = newton->lambda[r], found.wrong = r;
   all_margins(polish, system, newton->z, newton->row);
@@ -404,7 +404,7 @@ static bool begin(RfPolish *polish, const RfSystem *system, Newton *newton) {
   if (!(least > 0)) return false;
   rf_la_scale(newton->z, 1 / least, newton->N);
   for (rf_index i = 0; i < system->n && newton->r < newton->most; i++)
-    if (system->p[i] > 1e-5) activate(newton, polish, system, i);
+    if (system->seen[i] && system->p[i] > RF_TOL_ACTIVE) activate(newton, polish, system, i);
   return true;
 }
 
@@ -415,7 +415,7 @@ static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, N
   newton->r = 0;
   memset(newton->is_active, 0, (size_t)system->n);
   for (rf_index i = 0; i < system->n; i++) {
-    if (polish->margins[i] > 1 + 1e-9) continue;
+    if (polish->margins[i] > 1 + RF_TOL_TIGHT) continue;
     if (!(polish->lambda[i] > 0))
       left_out = true;
     else if (newton->r < newton->most)
@@ -518,17 +518,34 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   return RF_OK;
 }
 
-/* The point counts only when every slide of every group is legal under its multipliers. */
+/* Is group g of the solution on the sides it was solved with? */
+static bool sides_hold(const RfPolish *polish, const RfSystem *system, rf_index g) {
+  rf_index n = system->n, d = system->d;
+  const double *beta = polish->beta + g * d;
+  double length = rf_la_norm(beta, d);
+  for (rf_index i = 0; i < n && system->problem->leak < 1; i++) {
+    double across = rf_la_dot(beta, system->problem->X + i * d, d);
+    if (system->sigma[polish->groups[g].unit * n + i] * across <
+        -RF_TOL_SIDE_LIMIT * length * system->x_norm[i])
+      return false;
+  }
+  return true;
+}
+
+/* The point counts only when every group is on its sides, and every slide legal under the multipliers. */
 static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *system) {
   rf_index n = system->n;
   double *c = system->c, *own = RF_NEW(double, 2 * n + system->d);
   if (!own) return rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
-  for (rf_index i = 0; i < n; i++) own[i] = polish->lambda[i] * system->problem->y[i];
+  for (rf_index i = 0; i < n; i++)
+    own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * system->problem->y[i];
   system->c = own;
-  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++)
-    if (system->slide[polish->groups[g].unit].n_on > 0)
+  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++) {
+    polish->ok = sides_hold(polish, system, g);
+    if (polish->ok && system->slide[polish->groups[g].unit].n_on > 0)
       status = slides_hold(system, polish->groups[g].unit, own + n, &polish->ok);
+  }
   system->c = c;
   rf_free(own);
   return status;

@@ -96,9 +96,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
 /* w.x/|x| is known to the rounding of a step, and moves with a field known to rounding. */
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
-  double reach = 0;
-  for (rf_index i = 0; i < system->n; i++) reach += fabs(system->c[i]) * system->x_norm[i];
-  double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * reach * h;
+  double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
   return RF_TOL_PLANE + fmin(drift, RF_TOL_ORIGIN);
 }
 

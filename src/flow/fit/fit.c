@@ -1,5 +1,6 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 #include "core/core.h"
 #include "margin/margin.h"
 
@@ -12,9 +13,9 @@ static const double q_switch = 15; /* from here on the flow is stiff, and the im
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
-  double largest = 1e-300;
+  double largest = RF_TOL_TINY;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
-  return 0.5 * (log(rf_run_large(run) ? 2e-6 : 2e-9) -
+  return 0.5 * (log(rf_run_large(run) ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) -
                 log(largest * (double)(system->units > 0 ? system->units : 1)));
 }
 
@@ -41,7 +42,8 @@ static bool keeps_sides(RfRun *run, double waited) {
     for (rf_index i = 0; i < n && !system->dead[u]; i++) {
       double side = system->sigma[u * n + i], far = side * system->H[u * n + i];
       double drift = side * waited * rf_la_dot(run->f + u * d, system->problem->X + i * d, d);
-      if (drift < 0 && -drift * 1e3 > far) return false; /* across before ln tau has grown by 1000 */
+      if (drift < 0 && -drift * RF_TOL_LOG_TAU > far)
+        return false; /* across before ln tau has grown by 1000 */
     }
   return true;
 }
@@ -116,7 +118,7 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, 3e-5);
+  RfStatus status = rf_system_merge(&run->system, &merged, run->together);
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
@@ -186,23 +188,25 @@ RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome,
 static RfStatus look_for_rest(RfRun *run, bool *over) {
   RfSystem *system = &run->system;
   *over = false;
-  if (run->phase.steps % 8 != 7 || rf_run_log_loss(run) < log_separating_loss(run)) return RF_OK;
-  double log_loss = rf_run_log_loss(run);
-  if (!(log_loss > run->phase.best - 1e-8)) run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
-  double falling = rf_run_dissipation(run, system->y), waited = system->tau - run->phase.tau_event;
-  if (!run->problem->freeze_second) waited = fmax(1, waited);
+  if (run->phase.steps % 8 != 7 || rf_run_log_loss_seen(run) < log_separating_loss(run)) return RF_OK;
+  double log_loss = rf_run_log_loss_seen(run), unit = 1 / rf_system_reach(system);
+  if (!(log_loss > run->phase.best - RF_TOL_REST_FALL))
+    run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
+  double falling = rf_run_dissipation(run, system->y) * exp(rf_run_log_loss(run) - log_loss);
+  double waited = system->tau - run->phase.tau_event;
+  if (!run->problem->freeze_second) waited = fmax(unit, waited);
   run->fresh = false;
   rf_index idle = run->phase.steps - run->phase.best_at;
-  if ((idle > resting_after && falling * system->tau < 1e-6) || idle > 5 * resting_after) {
+  if ((idle > resting_after && falling * system->tau < RF_TOL_REST_TO_AND_FRO) || idle > 5 * resting_after) {
     /* events to and fro at a point of rest */
   } else if (run->problem->freeze_second) { /* its clock has no natural unit: only products with the time
                                                waited count */
-    if (waited < 100 * rf_run_tau_unit(run) || falling * waited > 1e-9) return RF_OK;
+    if (waited < 100 * rf_run_tau_unit(run) || falling * waited > RF_TOL_REST_FROZEN) return RF_OK;
     rf_system_planes(system, system->y);
-    if (restlessness(run) * waited > 1e-2 && !keeps_sides(run, waited)) return RF_OK;
+    if (restlessness(run) * waited > RF_TOL_REST_MOVES && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
-    if (falling > 1e-13 && falling * waited > 1e-7) return RF_OK;
-    if (restlessness(run) > 1e-6) return RF_OK;
+    if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
+    if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
   }
   bool escaped;
   RfStatus status = leave_saddle(run, &escaped);

@@ -208,7 +208,7 @@ rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
   double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
   rf_index count = 0;
   for (rf_index i = 0; i < system->n; i++)
-    if (system->p[i] > least) carrier[count++] = i;
+    if (system->seen[i] && system->p[i] > least) carrier[count++] = i;
   return count;
 }
 

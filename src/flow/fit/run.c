@@ -56,6 +56,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
+  run->together = RF_TOL_TOGETHER;
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
@@ -198,7 +199,12 @@ static RfStatus step_explicit(RfRun *run) {
     if (status) return status;
     run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
     if (run->still) weights_ahead(run);
-    rf_explicit_at(method, system->y, at, size);
+    if (run->by_steps && !run->still) {
+      if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
+      memcpy(system->y, method->end, (size_t)size * sizeof(double));
+    } else {
+      rf_explicit_at(method, system->y, at, size);
+    }
     book_time(system, at * h);
     run->step_taken = at * h;
     run->stuck = run->still ? run->stuck + 1 : 0;

@@ -4,6 +4,7 @@
  * Lemma A.3). One with s c_i > 0 is a ridge: a side is consistent when the field that belongs to it points
  * into it; the sides are enumerated, and several consistent choices make a branching point. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,11 +83,13 @@ static RfStatus field_of_choice(RfContext *context, SidesWork *work, const RfAli
   for (rf_index j = 0; j < d; j++) work->f[j] = -work->g[j];
   RfStatus status = valley_slopes(context, work, field, on);
   if (status) return status;
-  double width = 1 - field->leak;
+  double width = 1 - field->leak, strength = rf_la_norm(work->f, d);
   for (rf_index v = 0; v < work->n_valley; v++) {
     rf_index z = work->valley[v], i = on[z];
-    double s = work->s[v];
-    int8_t side = s >= 1 - 1e-14 * width ? 1 : s <= field->leak + 1e-14 * width ? -1 : 0;
+    /* a small slope on a sample of weight far above the field (a wall) holds the neuron all the same */
+    double s = work->s[v], push = fabs(field->c[i]) * rf_la_norm(field->X + i * d, d);
+    double slack = RF_TOL_SIDE * fmin(width, push > 0 ? strength / push : width);
+    int8_t side = s >= 1 - RF_TOL_SIDE * width ? 1 : s <= field->leak + slack ? -1 : 0;
     work->slope[z] = side > 0 ? 1 : side < 0 ? field->leak : s;
     work->sign[z] = side;
     rf_la_axpy(work->g, field->c[i] * work->slope[z], field->X + i * d, d);
@@ -100,7 +103,7 @@ static double push(const SidesWork *work, const RfAlignField *field, rf_index i,
   double along = sign_a * rf_la_dot(work->g, x, field->d);
   double size = rf_la_norm(x, field->d);
   double scale = size * (rf_la_norm(work->g, field->d) + fabs(field->c[i]) * size);
-  return fabs(along) <= 1e-14 * scale ? 0 : along;
+  return fabs(along) <= RF_TOL_SIDE * scale ? 0 : along;
 }
 
 static bool choice_consistent(const SidesWork *work, const RfAlignField *field, const rf_index *on,
@@ -117,7 +120,7 @@ static void keep_choice(RfSides *sides, const SidesWork *work, const RfAlignFiel
   bool first = sides->count == 0;
   if (sides->found && sides->count < RF_MOST_OPTIONS && n_on > 0)
     memcpy(sides->found + sides->count * n_on, work->sign, (size_t)n_on);
-  bool better = !first && rf_la_norm(work->g, d) > rf_la_norm(sides->g, d) * (1 + 1e-12);
+  bool better = !first && rf_la_norm(work->g, d) > rf_la_norm(sides->g, d) * (1 + RF_TOL_FASTER);
   if (first || better) {
     if (better && n_on > 0) memcpy(sides->other, sides->sign, (size_t)n_on);
     memcpy(sides->g, work->g, (size_t)d * sizeof(double));

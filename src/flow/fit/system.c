@@ -70,22 +70,25 @@ static void margins(RfSystem *system, const double *y) {
   system->q_least = INFINITY;
   for (rf_index i = 0; i < n; i++) {
     system->q[i] *= system->problem->y[i];
-    if (system->q[i] < system->q_least) system->q_least = system->q[i];
+    if (system->seen[i] && system->q[i] < system->q_least) system->q_least = system->q[i];
   }
 }
 
-/* p_i = |loss'(q_i)|/S and ln S, by logarithms. */
+/* p_i = |loss'(q_i)|/S and ln S, by logarithms; S is the sum over the samples that push (F.2). */
 static void weights(RfSystem *system) {
   rf_index n = system->n;
   double top = -INFINITY, sum = 0;
   double weightless = system->problem->freeze_second ? 0 : RF_TOL_WEIGHTLESS; /* its steps grow like tau */
   for (rf_index i = 0; i < n; i++) {
     system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
-    top = fmax(top, system->p[i]);
+    if (system->seen[i]) top = fmax(top, system->p[i]);
   }
-  for (rf_index i = 0; i < n; i++) {
-    system->p[i] = exp(system->p[i] - top);
-    sum += system->p[i];
+  for (rf_index i = 0; i < n;
+       i++) { /* an unseen sample pushes nobody, but may hold someone on its hyperplane */
+    double relative =
+        system->p[i] - top; /* a NaN of margins past overflow stays one, and the step is refused */
+    system->p[i] = exp(relative > RF_TOL_WALL ? RF_TOL_WALL : relative);
+    if (system->seen[i]) sum += system->p[i];
   }
   system->log_S = top + log(sum);
   for (rf_index i = 0; i < n; i++) {
@@ -134,8 +137,31 @@ void rf_system_planes(RfSystem *system, const double *y) {
   system->planes_known = true;
 }
 
+/* With leak 0 a sample on the inactive side of every live unit exerts no force, and its weight, which does
+ * not fall, must not set the clock of the others. With leak > 0, or when nobody is left, all count. */
+static void look_at_samples(RfSystem *system) {
+  rf_index n = system->n, count = 0;
+  memset(system->seen, system->problem->leak > 0 || system->problem->freeze_second, (size_t)n);
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index i = 0; i < n && !system->dead[u]; i++) system->seen[i] |= system->sigma[u * n + i] > 0;
+  for (rf_index i = 0; i < n; i++) count += system->seen[i];
+  if (count == 0) memset(system->seen, 1, (size_t)n), count = n;
+  system->n_seen = count;
+}
+
+/* No field is longer than this: the unit of every threshold on fields and speeds. */
+double rf_system_reach(const RfSystem *system) {
+  double reach = 0;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i]) reach += system->p[i] * system->x_norm[i];
+  return fmax(reach, RF_TOL_TINY);
+}
+
 void rf_system_fields(RfSystem *system, const double *y) {
-  if (!system->classes_known) rf_system_classes(system);
+  if (!system->classes_known) {
+    rf_system_classes(system);
+    look_at_samples(system);
+  }
   margins(system, y);
   weights(system);
   class_fields(system);
@@ -259,7 +285,7 @@ RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap,
   for (rf_index i = 0; i < n; i++) {
     double factor = system->slope[unit * n + i] * system->c[i];
     if (factor != 0) rf_la_axpy(part, factor, system->problem->X + i * d, d);
-    scale += fabs(system->c[i]) * system->x_norm[i];
+    if (system->seen[i]) scale += fabs(system->c[i]) * system->x_norm[i];
   }
   memset(f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
   for (rf_index r = 0; r < slide->rank; r++)

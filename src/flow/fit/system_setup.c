@@ -31,6 +31,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->M);
   rf_free(system->g);
   rf_free(system->q);
+  rf_free(system->seen);
   memset(system, 0, sizeof *system);
 }
 
@@ -67,10 +68,11 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
   system->q = RF_NEW(double, 5 * n);
+  system->seen = RF_NEW(uint8_t, n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
       !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
-      !system->hash || !system->class_of || !system->V || !system->clear)
+      !system->seen || !system->hash || !system->class_of || !system->V || !system->clear)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
   system->clear_w = system->clear + m;
