@@ -39,6 +39,7 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
   flow->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   flow->all_branches = flags->branches == 2;
   flow->flow.trace = flags->trace;
+  s->thorough = run->common.detail == CLI_FULL;
   s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
   RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);
   if (!status) status = rf_loss_from_name(&run->context, &flow->loss, flags->loss);

@@ -22,6 +22,7 @@ static void certify_members(RfJson *json, const RfExplanation *e) {
   rf_json_string(json, "name", e->data->name);
   rf_json_string(json, "model", "limit of the flow");
   rf_certificate_json(json, &e->certificate);
+  rf_json_null(json, "proof");
   rf_json_string(json, "positive_class", e->positive_class);
   rf_json_null(json, "per_class");
 }
@@ -76,6 +77,7 @@ void rf_explanation_json(RfJson *json, const RfExplanation *e, int detail) {
   certificates_json(json, e);
   rf_json_object(json, "maxmargin");
   rf_json_bests(json, e->data, views.bests, views.count, &e->settings.best, detail);
+  rf_json_null(json, "proof");
   rf_json_end(json);
   rf_explain_views_free(&views);
   rf_json_array(json, "sentences");

@@ -214,6 +214,7 @@ RF_API RfStatus rf_study_layered(RfContext *context, RfStudyLayered *study, cons
 typedef struct RfExplainSettings {
   RfStudyFlowSettings flow; /* the start, the loss and the run; its leak is that of every part */
   RfStudyBestSettings best;
+  bool thorough; /* as in RfInspectionSettings */
   /* Seconds for each step, over all classes together; what is known by then is reported, and what is not. */
   double inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
 } RfExplainSettings;

@@ -41,9 +41,9 @@ static RfStatus find_margins(RfContext *context, RfStudyBest *best, const RfStud
 static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
                              const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
   const RfDataset *data = best->data;
-  RfOptimumSettings settings = s->optimum;
-  if (n_known > 0) settings.incumbents = known, settings.n_incumbents = n_known;
-  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &settings);
+  /* The known networks are offered afterwards: the search is then the one that anybody gets who asks for the
+   * best margin alone, to the bit, and what it proves does not depend on them. */
+  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &s->optimum);
   if (status < 0) return status;
   best->has_global = true;
   for (rf_index k = 0; k < n_known && status >= 0; k++) {

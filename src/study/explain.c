@@ -174,7 +174,8 @@ RfStatus rf_study_explain(RfContext *context, RfExplanation *e, const RfDataset 
                           const RfExplainSettings *settings) {
   memset(e, 0, sizeof *e);
   e->data = data, e->settings = *settings, e->seen = &e->inspection, e->n_wrong = -1;
-  RfInspectionSettings inspect = {.leak = leak_of(settings), .loss = settings->flow.loss};
+  RfInspectionSettings inspect = {
+      .leak = leak_of(settings), .loss = settings->flow.loss, .thorough = settings->thorough};
   rf_progress(context, "what the data decide", -1, "");
   RfContext own = rf_study_limited(context, settings->inspect_seconds);
   RfStatus status = rf_study_hand_up(context, &own, rf_study_inspect(&own, &e->inspection, data, &inspect));
