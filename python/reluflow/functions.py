@@ -117,12 +117,14 @@ def verify(*ids: str, kind: str | None = None, quick: bool = False, heavy: bool 
 
 
 def explain(X: Any, y: Any = None, *, width: int = 50, leak: float = 0.0, loss: str = "logistic", init: str = "balanced",
-            scale: float = 1e-6, log_scale: float | None = None, best_time: float = 20.0, **options: Any) -> Explanation:
+            scale: float | str | None = None, log_scale: float | None = None, branches: str = "stop", trace: int = 100,
+            best_time: float = 20.0, **options: Any) -> Explanation:
     """The main job: what will gradient flow learn here, and is it the best margin? ``report="page.html"`` writes the page.
 
     >>> print(explain("gen:DS-PL2").sentences[8])
     So gradient flow finds the best margin there is.
     """
     data = Data(X, y)
-    own = dict(width=width, leak=leak, loss=loss, init=init, scale=scale, log_scale=log_scale, best_time=best_time)
+    own = dict(width=width, leak=leak, loss=loss, init=init, scale=scale, log_scale=log_scale, branches=branches, trace=trace,
+               best_time=best_time)
     return call(Explanation, "explain", [data.path], {**own, **options}, data)

@@ -28,7 +28,7 @@ def program():
 def without_clock(value):
     """Drops what differs from run to run."""
     if isinstance(value, dict):
-        return {k: without_clock(v) for k, v in value.items() if k not in ("seconds", "steps_per_second", "model", "init")}
+        return {k: without_clock(v) for k, v in value.items() if k not in ("seconds", "steps_per_second", "model", "init", "run")}
     return [without_clock(v) for v in value] if isinstance(value, list) else value
 
 

@@ -55,6 +55,7 @@ function overlaps(boxes) {
 function problems(frame) {
   const page = frame.contentDocument, view = frame.contentWindow, width = page.documentElement.clientWidth;
   const found = view.rfErrors.slice();
+  for (const folded of page.querySelectorAll('details')) folded.open = true; // what is folded away must fit, too
   if (page.documentElement.scrollWidth > width)
     found.push(`the page is ${page.documentElement.scrollWidth} wide, the window ${width}`);
   const boxes = textBoxes(page).map(clipped).filter(box => box.right > box.left);
