@@ -90,4 +90,29 @@
 #define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
 
+/* ---- found while following ------------------------------------------------------------------------- */
+
+#define RF_TOL_LINE            1e-14  /* a sample off the line of another by this of its length lies on it */
+#define RF_TOL_LINE_COSINE     1e-15  /* cosines this close to 1 are those of one line: eight roundings */
+#define RF_TOL_DIVISOR         1e-300 /* divisors: smaller numbers have lost digits */
+#define RF_TOL_CANCELLED       1e-14  /* of a sum, relative to its terms: what is left is rounding */
+#define RF_TOL_INDEPENDENT     1e-10  /* part of a sample across others below which it depends on them */
+#define RF_TOL_SLOPE_END       1e-12  /* distance of a slope from its ends at which it is there */
+#define RF_TOL_LATER           1e-6 /* a moment later, in growth times: the side taken shows, nothing else does */
+#define RF_TOL_LOG_NORM        1e-3 /* log-norms of 1e5 and more are known relatively, small ones absolutely */
+#define RF_TOL_RATE            1e-12  /* least rate of the error's scale in an implicit step */
+#define RF_TOL_RATE_FROZEN     1e-290 /* with a frozen layer steps grow like tau: no such rate */
+#define RF_TOL_BEND            2e-2 /* turn of a unit up to which its field counts as one in a step of all */
+#define RF_TOL_SETTLED         3e-7 /* weights, paths and states of a step agree: below the error of a step */
+#define RF_TOL_WEIGHTLESS_STEP 1e-12  /* samples whose margins do not decide about a step */
+#define RF_TOL_NO_RATE         1e-280 /* slower than this is not at all in double precision */
+#define RF_TOL_MEAN_SERIES     1e-6   /* (e^x - 1)/x by its series: the next term is rounding */
+#define RF_TOL_FIRST_STEP      1e-6   /* of the size of the state, for the first step at large margins */
+#define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
+#define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
+#define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
+#define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
+#define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
+#define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */
+
 #endif

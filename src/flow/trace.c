@@ -2,6 +2,7 @@
  * time t2. */
 #include "flow/flow_internal.h"
 #include "core/core.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static double spectral_square(const double *W, const double *size, double *C, rf
     rf_la_scale(v, 1 / norm, d);
     apply_square(W, size, C, m, d, v, next);
     double fresh = rf_la_dot(v, next, d);
-    bool settled = fabs(fresh - value) <= 1e-13 * fresh;
+    bool settled = fabs(fresh - value) <= RF_TOL_POWER * fresh;
     value = fresh;
     memcpy(v, next, (size_t)d * sizeof(double));
     if (settled && round > 3) break;
@@ -221,7 +222,7 @@ static void watch_smoothed_margin(RfRun *run) {
   for (rf_index u = 0; u < system->units; u++) top = fmax(top, rho[u]);
   for (rf_index u = 0; u < system->units; u++) sum += exp(2 * (rho[u] - top));
   double value = log(q) - 2 * top - log(sum);
-  if (value < run->last_smoothed - 1e-7) run->monitors.smoothed_margin_monotone = false;
+  if (value < run->last_smoothed - RF_TOL_MONOTONE) run->monitors.smoothed_margin_monotone = false;
   run->last_smoothed = value;
 }
 
@@ -270,6 +271,6 @@ void rf_trace_energy(RfRun *run, double h) {
   }
   rf_system_fields(system, run->explicit_method.end);
   after = rf_run_log_loss(run);
-  double error = fabs(before - after - spent) / fmax(spent, 1e-3);
+  double error = fabs(before - after - spent) / fmax(spent, RF_TOL_ENERGY_FLOOR);
   run->monitors.energy_error = fmax(run->monitors.energy_error, error);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "flow/flow_tolerances.h"
 
 typedef struct Planes {
   rf_index count;
@@ -49,12 +50,12 @@ static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_inde
 static double along(const double *x, double size, const double *v, rf_index d) {
   double r = rf_la_dot(x, v, d), away = 0;
   for (rf_index j = 0; j < d; j++) away = fmax(away, fabs(x[j] - r * v[j]));
-  return away <= 1e-14 * size ? r : 0;
+  return away <= RF_TOL_LINE * size ? r : 0;
 }
 
 bool rf_flow_parallel(const double *x, const double *other, rf_index d) {
   double size = rf_la_norm(other, d), dot = rf_la_dot(x, other, d), scale = rf_la_norm(x, d) * size;
-  return scale > 0 && fabs(dot) >= scale * (1 - 1e-15) - 1e-300;
+  return scale > 0 && fabs(dot) >= scale * (1 - RF_TOL_LINE_COSINE) - RF_TOL_DIVISOR;
 }
 
 static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on, rf_index n_on) {
@@ -84,7 +85,7 @@ static void merge(Planes *p, const RfAlignField *field, const double *base, cons
       weight += c * fabs(r), size += fabs(c * r);
       if (r < 0) constant += (1 + field->leak) * c * r;
     }
-    p->c[k] = fabs(weight) <= 1e-14 * size ? 0 : weight;
+    p->c[k] = fabs(weight) <= RF_TOL_CANCELLED * size ? 0 : weight;
     rf_la_axpy(p->base, constant, p->v + k * d, d);
   }
 }

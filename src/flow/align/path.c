@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "flow/flow_tolerances.h"
 
 /* The unit field and phi, alpha, K at the start of a segment; on_ray: w is parallel to the field. */
 static RfAlignSegment segment_here(RfAlignPath *path, bool *on_ray) {
@@ -189,7 +190,7 @@ static int sign_of_a(const RfAlignPath *path) {
     double h = path->full_h[i], term = field->c[i] * (h > 0 ? h : field->leak * h);
     rate += term, size += fabs(term);
   }
-  return fabs(rate) <= 1e-14 * size || field->freeze_second ? 0 : rate > 0 ? 1 : -1;
+  return fabs(rate) <= RF_TOL_CANCELLED * size || field->freeze_second ? 0 : rate > 0 ? 1 : -1;
 }
 
 static RfStatus begin(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, const double *direction,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "flow/flow_tolerances.h"
 
 /* Appends row i to the frame: x_i = sum_j corner[rank][j] frame[j]. False when it depends on the others. */
 static bool extend_frame(RfAlignPath *path, rf_index i) {
@@ -21,7 +22,7 @@ static bool extend_frame(RfAlignPath *path, rf_index i) {
       corner[r] += part;
     }
   double left = rf_la_norm(e, d);
-  if (left <= 1e-10 * path->data->norms[i]) return false;
+  if (left <= RF_TOL_INDEPENDENT * path->data->norms[i]) return false;
   rf_la_scale(e, 1 / left, d);
   corner[path->rank++] = left;
   return true;
@@ -127,7 +128,7 @@ static bool slides_hold(const RfAlignPath *path, rf_index last) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d, rank = path->rank;
   double *g = path->trial, *share = path->trial + d;
-  const double width = 1e-12 * (1 - field->leak);
+  const double width = RF_TOL_SLOPE_END * (1 - field->leak);
   for (rf_index r = 0; r < rank; r++) share[r] = rf_la_dot(path->frame + r * d, g, d);
   for (rf_index r = 0; r < rank; r++) rf_la_axpy(g, -share[r], path->frame + r * d, d);
   for (rf_index r = rank - 1; r >= 0; r--) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "flow/flow_tolerances.h"
 
 /* sizes below which a window holds everything; aims for the crossings and the samples in one */
 enum { WINDOW_ALL = 48, WINDOW_EVENTS = 40, WINDOW_SAMPLES = 100, RESYNC_EVENTS = 100 };
@@ -114,7 +115,7 @@ void rf_align_move(RfAlignPath *path, double tau, rf_index first) {
   rf_index d = path->data->field->d, place = first >= 0 ? window->place[first] : -1;
   double step = path->sign * tau, before = rf_la_dot(path->w, path->w, d);
   rf_la_axpy(path->w, step, path->g, d);
-  double size = sqrt(fmax(before, rf_la_dot(path->w, path->w, d))), later = 1e-6 * size / path->G;
+  double size = sqrt(fmax(before, rf_la_dot(path->w, path->w, d))), later = RF_TOL_LATER * size / path->G;
   path->n_hits = 0;
   window->events++;
   for (rf_index k = 0; k < window->count; k++) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "flow/audit/audit_tolerances.h"
+#include "flow/flow_tolerances.h"
 
 struct RfAudit {
   RfContext *context;
@@ -217,7 +218,7 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   if (!(length > 0) || a == 0) return RF_OK;
   if (event->kind == RF_EVENT_DIE) {
     for (rf_index j = 0; j < audit->n; j++)
-      off = fmax(off, rf_la_dot(w, problem->X + j * d, d) / fmax(length * audit->x_norm[j], 1e-300));
+      off = fmax(off, rf_la_dot(w, problem->X + j * d, d) / fmax(length * audit->x_norm[j], RF_TOL_DIVISOR));
     worst(&audit->found.events, off > RF_AUDIT_ON ? 1 : 0);
     return RF_OK;
   }

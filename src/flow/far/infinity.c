@@ -147,7 +147,8 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   phase->stalled = stalls ? phase->stalled + 1 : 0;
   if (phase->stalled >= 3)
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
-  bool settled = distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
+  bool settled =
+      distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
   if (!settled && phase->round < 60) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {

@@ -1,6 +1,7 @@
 /* Explicit Runge-Kutta method of order 8 with embedded estimates of order 5 and 3 and dense output of order 7
  * (Dormand and Prince; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.5 and II.6). */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static double component_scale(const RfSystem *system, rf_index i, const double *
                               double time_scale) {
   rf_index units = system->units, d = system->d;
   if (i < units * (d + 1)) return system->problem->freeze_second ? tol * fmax(1, fabs(y[i])) : tol;
-  if (i < units * (d + 2)) return tol * fmax(1, 1e-3 * fabs(y[i]));
+  if (i < units * (d + 2)) return tol * fmax(1, RF_TOL_LOG_NORM * fabs(y[i]));
   return time_scale;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/fit/implicit_internal.h"
+#include "flow/flow_tolerances.h"
 
 enum { STAGES = 6, DENSE_LIMIT = 120 };
 
@@ -205,7 +206,8 @@ static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean
 }
 
 rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
-  double least = system->problem->freeze_second ? 1e-290 : 1e-12; /* steps of a frozen layer grow like tau */
+  double least = system->problem->freeze_second ? RF_TOL_RATE_FROZEN
+                                                : RF_TOL_RATE; /* steps of a frozen layer grow like tau */
   rf_index count = 0;
   for (rf_index i = 0; i < system->n; i++)
     if (system->seen[i] && system->p[i] > least) carrier[count++] = i;
@@ -289,7 +291,7 @@ static double scaled_error(const RfSystem *system, const double *error, double t
   for (rf_index i = 0; i < units * (d + 2); i++) {
     double y = fabs(system->y[i]), scale = tol;
     if (i >= units * (d + 1))
-      scale *= fmax(1, 1e-3 * y);
+      scale *= fmax(1, RF_TOL_LOG_NORM * y);
     else if (system->problem->freeze_second)
       scale *= fmax(1, y);
     double e = fabs(error[i]) / scale;

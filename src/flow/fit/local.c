@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "flow/align/align_internal.h"
+#include "flow/flow_tolerances.h"
 
 enum { MOST_PIECES = 24, MOST_PASSES = 8 };
 
 /* How far margins may bend inside one step because of crossings, and how far they may still be off at the
  * end of the iteration. */
-static const double bend_allowed = 2e-2, settled = 3e-7;
+static const double bend_allowed = RF_TOL_BEND, settled = RF_TOL_SETTLED;
 
 typedef struct LocalEvent {
   double at; /* fraction of the step */
@@ -159,7 +160,7 @@ static double evaluate_true(RfRun *run, Local *local, double h) {
       gained[i] += part * correction[i];
     }
     for (rf_index i = 0; i < n; i++) {
-      if (system->p[i] > 1e-12) far = fmax(far, fabs(system->q[i] - q[i]));
+      if (system->p[i] > RF_TOL_WEIGHTLESS_STEP) far = fmax(far, fabs(system->q[i] - q[i]));
       q[i] = system->q[i];
     }
     memcpy(local->c + j * n, system->c, (size_t)n * sizeof(double));

@@ -116,7 +116,7 @@ static void book_time(RfSystem *system, double h) {
 double rf_run_tau_unit(const RfRun *run) {
   if (!run->problem->freeze_second) return 1;
   double rate = rf_system_gauge_rate(&run->system);
-  return rate > 1e-280 ? 1 / rate : 1e280;
+  return rate > RF_TOL_NO_RATE ? 1 / rate : 1 / RF_TOL_NO_RATE;
 }
 
 static double next_step(const RfRun *run, double h, double error, double order, double shrink, double grow) {
@@ -249,9 +249,9 @@ static void book_long_time(RfSystem *system, double b0, double b1, double s0, do
   double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
   for (int j = 1; j <= PIECES; j++) {
     double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3)), rise = right - left;
-    double mean = fabs(rise) < 1e-6 ? 0.5 * (left + right)
-                  : rise > 0        ? right + log(-expm1(-rise) / rise)
-                                    : left + log(-expm1(rise) / -rise);
+    double mean = fabs(rise) < RF_TOL_MEAN_SERIES ? 0.5 * (left + right)
+                  : rise > 0                      ? right + log(-expm1(-rise) / rise)
+                                                  : left + log(-expm1(rise) / -rise);
     system->log_t = rf_run_log_add(system->log_t, mean + log(h / PIECES));
     left = right;
   }
@@ -263,7 +263,7 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   rf_index size = rf_system_size(system);
   double q = 1, step;
   for (rf_index i = 0; i < system->n; i++) q = fmax(q, fabs(system->q[i]));
-  step = 1e-6 / q / fmax(1e-3, rf_la_max_abs(f, size - 1));
+  step = RF_TOL_FIRST_STEP / q / fmax(RF_TOL_FIRST_RATE, rf_la_max_abs(f, size - 1));
   double before = system->log_S, *point = run->explicit_method.point;
   memcpy(point, y, (size_t)size * sizeof(double));
   rf_la_axpy(point, step, f, size - 1);
@@ -325,7 +325,9 @@ static RfStatus shorten(RfRun *run, double *h) {
   bool at_high = true;
   for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
     bool bisect = fraction < 0 || round % 4 == 3;
-    double middle = low + (high - low) * (bisect ? 0.5 : fmin(0.999, fmax(1e-3, fraction)));
+    double middle =
+        low +
+        (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
     status = try_shorter(run, middle);
     if (status) return status;
     at_high = run->n_hits > 0;

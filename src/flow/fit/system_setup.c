@@ -1,5 +1,6 @@
 /* Building the system from a problem; patterns, slides, death, and dropping what no longer moves. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   system->flip[k] = problem->leak == 1 && a < 0 && !problem->freeze_second ? -1 : 1;
   for (rf_index j = 0; j < d; j++) w[j] = system->flip[k] * v[j];
   a *= system->flip[k];
-  system->balanced[u] = !problem->freeze_second && fabs(a * a - w_norm * w_norm) < 1e-12 * a * a;
+  system->balanced[u] = !problem->freeze_second && fabs(a * a - w_norm * w_norm) < RF_TOL_BALANCED * a * a;
   if (problem->freeze_second) a *= exp(rho); /* the true second-layer weight */
   system->y[system->units * d + u] = a;
   system->y[system->units * (d + 1) + u] = rho;
@@ -221,7 +222,7 @@ static rf_index absorb_dependent(RfSystem *system, rf_index unit) {
       double along = rf_la_dot(slide->basis + r * d, x, d);
       inside += along * along;
     }
-    if (size2 - inside > 1e-14 * size2) continue;
+    if (size2 - inside > RF_TOL_CANCELLED * size2) continue;
     system->sigma[unit * n + i] = 0;
     system->slope[unit * n + i] = 0;
     absorbed++;
