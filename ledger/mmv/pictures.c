@@ -183,14 +183,18 @@ static RfStatus figure_4(RfClaimRun *run, const Frame *f, double width) {
   RfStatus status = rf_claim_generate(run, &data, "DS-OS(4,4,5,0.1,1)");
   if (status) return status;
   RfRandom random = rf_claim_random(run, 0);
-  do { /* inside S-, away from its middle */
-    rf_random_direction(&random, v, 5);
-  } while (!rf_claim_in_cone(v, &data, -1));
-  rf_la_scale(v, sqrt(0.5), 5);
-  v[5] = sqrt(0.5);
   RfAlignField field = {.X = data.X, .c = data.y, .n = data.n, .d = 5};
-  status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
-  if (status) goto done;
+  /* inside S-; a neuron that loses its last negative before it meets a positive dies there, and
+   * is not the one that is drawn */
+  do {
+    rf_align_neuron_free(&neuron);
+    do rf_random_direction(&random, v, 5);
+    while (!rf_claim_in_cone(v, &data, -1));
+    rf_la_scale(v, sqrt(0.5), 5);
+    v[5] = sqrt(0.5);
+    status = rf_flow_align_neuron(run->context, &neuron, &field, v, 0, NULL, INFINITY);
+    if (status) goto done;
+  } while (neuron.destiny == RF_DESTINY_DEAD);
   rf_claim_true(run, "a positive neuron with all negatives and no positive active",
                 rf_claim_in_cone(v, &data, -1));
   rf_index changes = 0;
