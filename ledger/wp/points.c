@@ -277,7 +277,9 @@ RfStatus rf_wp_21(RfClaimRun *run) {
                     fabs(rf_la_dot(data.X + i * data.d, u, data.d)) > 1e-9);
     rf_dataset_free(&data);
   }
-  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 1000) && !status; draw++)
+  /* and on until one has a zero, which some runs of draws lack */
+  rf_index draws = rf_claim_repetitions(run, 1000);
+  for (rf_index draw = 0; (draw < draws || (with_zeros == 0 && draw < 20 * draws)) && !status; draw++)
     status = integer_sectors(run, draw, &used, &with_zeros);
   rf_claim_true(run, "sectors with a zero among those of Lemma 8", with_zeros > 0);
   /* (ii) the axes, u0 = e1: the open sector (1,1) extends sigma = (1,0) and its g is longer */
