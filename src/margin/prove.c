@@ -25,7 +25,7 @@ RfStatus rf_prove_farkas(RfContext *context, bool *exact, const RfRows *rows, co
   if (!X || !factor || !guess) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for exact weights");
   for (rf_index i = 0; i < rows->count && !status; i++) {
     if (!(farkas[rf_row_at(rows, i)] > 0)) continue;
-    memcpy(X + k * d, rf_row(rows, i), (size_t)rows->d * sizeof *X);
+    if (rows->d > 0) memcpy(X + k * d, rf_row(rows, i), (size_t)rows->d * sizeof *X);
     if (intercept) X[k * d + rows->d] = 1;
     factor[k] = rf_row_factor(rows, i), guess[k++] = farkas[rf_row_at(rows, i)];
   }

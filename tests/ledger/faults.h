@@ -348,7 +348,10 @@ WRAP(RfStatus, rf_geometry_extremal, RfContext *context, RfExtremal *extremal, c
      const double *y, rf_index n, rf_index d, const RfExtremalSettings *settings) {
   RfStatus status = __real_rf_geometry_extremal(context, extremal, X, y, n, d, settings);
   if (fault == TURNED && d >= 2 && extremal->n_positive > 0) fault_turn(extremal->positive[0].direction);
-  if (fault == LOST_EXTREMAL && extremal->n_positive > 0) extremal->n_positive--;
+  if (fault == LOST_EXTREMAL && extremal->n_positive > 0) {
+    RfExtremalDirection *lost = &extremal->positive[--extremal->n_positive];
+    rf_free(lost->direction), rf_free(lost->sector);
+  }
   return status;
 }
 

@@ -221,7 +221,7 @@ static void test_brackets(void **state) {
     }
     rf_optimum_free(&o);
   }
-  assert_true(proved > 8);
+  assert_true(proved > rf_test_iterations(24) / 3);
 }
 
 int main(void) {
