@@ -84,7 +84,8 @@ RfStatus sweep_basins_svg(RfContext *context, RfSvg *svg, const SweepBasins *bas
   RfStatus status = sweep_basins_png(context, &png, basins, wish);
   if (status) return status;
   rf_index shown = basins->n_places < 24 ? basins->n_places : 24;
-  rf_svg_begin(svg, wide + 40, high + 70 + 20 * (double)((shown + 1) / 2), title, "every pixel is a start");
+  rf_index lines = (shown + 1) / 2;
+  rf_svg_begin(svg, wide + 40, high + 70 + 20 * (double)lines, title, "every pixel is a start");
   rf_svg_label(svg, 20, 24, RF_ANCHOR_START, 14, RF_COLOUR_INK, title);
   rf_text_addf(&svg->text,
                "<image x=\"20\" y=\"36\" width=\"%.2f\" height=\"%.2f\" href=\"data:image/png;base64,", wide,
@@ -94,7 +95,8 @@ RfStatus sweep_basins_svg(RfContext *context, RfSvg *svg, const SweepBasins *bas
   for (rf_index k = 0; k < shown; k++) {
     unsigned char rgb[3];
     char label[64];
-    double x = 20 + (double)(k % 2) * 320, y = high + 52 + 20 * (double)(k / 2);
+    rf_index line = k / 2;
+    double x = 20 + (double)(k % 2) * 320, y = high + 52 + 20 * (double)line;
     place_colour(rgb, wish, basins->places[k].name, k);
     rf_text_addf(&svg->text,
                  "<rect x=\"%.2f\" y=\"%.2f\" width=\"14\" height=\"14\" fill=\"rgb(%d,%d,%d)\"/>\n", x, y,

@@ -175,10 +175,10 @@ static void draw(RfSvg *svg, Panel *panel, const char *title) {
   double height = (double)down * high + 22 * (double)legend_rows + (heat ? 44 : 8);
   rf_svg_begin(svg, (double)across * wide, height, title, "a picture of a sweep; point at marks for numbers");
   for (rf_index f = 0; f < panels; f++) {
+    rf_index row = f / across;
     panel->facet = f;
     panel->plot.svg = svg;
-    panel->plot.left = (double)(f % across) * wide + LEFT,
-    panel->plot.top = (double)(f / across) * high + TOP;
+    panel->plot.left = (double)(f % across) * wide + LEFT, panel->plot.top = (double)row * high + TOP;
     panel->plot.width = wide - LEFT - RIGHT, panel->plot.height = high - TOP - BOTTOM;
     draw_panel(panel);
   }

@@ -77,7 +77,7 @@ RfStatus rf_nb_05(RfClaimRun *run) {
   }
   rf_claim_require(run, "neurons", sets * neurons / 5);
   rf_claim_note(run, "%lld neurons on %lld data sets, which have %lld extremal directions in all",
-                (long long)(sets * neurons), (long long)sets, (long long)directions);
+                (long long)sets * (long long)neurons, (long long)sets, (long long)directions);
   return status;
 }
 

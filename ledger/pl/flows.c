@@ -57,7 +57,7 @@ static double weight_of(const RfFlowMoment *moment, rf_index i) {
 static bool weightless(const RfFlowMoment *moment, rf_index k) {
   double most = 0;
   for (rf_index i = 0; i < moment->n; i++) {
-    int side = moment->sides[k * moment->n + i];
+    int8_t side = moment->sides[k * moment->n + i];
     double p = weight_of(moment, i);
     if (side == 0 && p < 1e-14) return true;
     if (side >= 0) most = fmax(most, p);
@@ -120,7 +120,7 @@ static void judge_others(Watch *watch, const RfFlowMoment *moment, rf_index k) {
   for (int draw = 0; draw < 5; draw++) {
     double v[8] = {0}, scale = 0, leaves = 0, other = 0;
     for (rf_index i = 0; i < data->n; i++) {
-      int side = moment->sides[k * data->n + i];
+      int8_t side = moment->sides[k * data->n + i];
       double p = weight_of(moment, i), share = side > 0   ? 1
                                                : side < 0 ? 0
                                                           : rf_random_uniform(&watch->random);

@@ -127,7 +127,7 @@ static RfStatus catalogue_limits(RfClaimRun *run) {
   rf_claim_require(run, "ReLU limits on DS-V1...V6", 10);
   for (int s = 0; s < 12 && !status; s++) {
     RfDataset data;
-    RfRandom random = rf_claim_random(run, (uint64_t)(900 + s));
+    RfRandom random = rf_claim_random(run, 900 + (uint64_t)s);
     double W[m * 4], a[m], q[4], least = -1;
     bool arrived = false;
     status = rf_claim_generate(run, &data, sets[s / 2]);

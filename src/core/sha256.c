@@ -30,9 +30,10 @@ static void schedule(uint32_t w[64], const unsigned char block[64]) {
 /* One round on names that are passed in turned order instead of moving the values. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                                     \
   do {                                                                                                       \
-    uint32_t t = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (g ^ (e & (f ^ g))) + rounds[i] + w[i];      \
-    d += t;                                                                                                  \
-    h = t + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) | (c & (a | b)));                            \
+    uint32_t t = (h) + (turn((e), 6) ^ turn((e), 11) ^ turn((e), 25)) + ((g) ^ ((e) & ((f) ^ (g)))) +        \
+                 rounds[(i)] + w[(i)];                                                                       \
+    (d) += t;                                                                                                \
+    (h) = t + (turn((a), 2) ^ turn((a), 13) ^ turn((a), 22)) + (((a) & (b)) | ((c) & ((a) | (b))));          \
   } while (0)
 
 static void mix(RfSha256 *sha, const unsigned char block[64]) {

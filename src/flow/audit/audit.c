@@ -214,7 +214,7 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   if (u < 0 || event->kind == RF_EVENT_BRANCH) return RF_OK;
   const double *w = state->W + u * d, *x = problem->X + i * d;
   double length = rf_la_norm(w, d), a = state->a[u];
-  int side = system->sigma[u * audit->n + i];
+  int8_t side = system->sigma[u * audit->n + i];
   if (!(length > 0) || a == 0) return RF_OK;
   if (event->kind == RF_EVENT_DIE) {
     for (rf_index j = 0; j < audit->n; j++)
