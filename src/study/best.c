@@ -1,6 +1,6 @@
 /* The best margin: the linear separator, the shortest vector of each class, and the best network of any
- * width. Networks that are already known (limits of flows, linear separators) are offered to the search, so
- * that what it returns is never worse than any of them. */
+ * width. Networks that are already known (limits of flows, witnesses) are offered to its result, which is
+ * therefore never worse than any of them. */
 #include <math.h>
 #include <string.h>
 

@@ -110,10 +110,9 @@ static RfStatus find_best(RfContext *context, RfExplanation *e) {
 /* What the limit is; a better network beside it is offered to the best margin, and the verdict follows. */
 static RfStatus judge(RfContext *context, RfExplanation *e) {
   const RfNet *net = &e->flow.run.result.limit.net;
-  const RfFlowLimit *limit = &e->flow.run.result.limit;
   RfStudyBestSettings settings = best_settings(e);
   if (e->flow.problem.freeze_second) return RF_OK;
-  e->flow.run.kkt = fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt ? RF_YES : RF_NO;
+  rf_study_run_kkt(context, &e->flow.run);
   RfStatus status =
       rf_study_certify(context, &e->certificate, e->data, net, e->best.has_global ? &e->best.global : NULL,
                        e->settings.certify_seconds);

@@ -85,6 +85,11 @@ static double alignment_bound(RfContext *context, const RfStudyFlow *study) {
 
 /* ---- the verdict ---------------------------------------------------------------------------------- */
 
+void rf_study_run_kkt(const RfContext *context, RfStudyRun *run) {
+  const RfFlowLimit *limit = &run->result.limit;
+  run->kkt = fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt ? RF_YES : RF_NO;
+}
+
 void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate) {
   run->judged = true;
   run->local = certificate->local, run->global = certificate->global, run->gap = certificate->gap;
@@ -104,7 +109,7 @@ RfStatus rf_study_certify(RfContext *context, RfCertificate *certificate, const 
 static RfStatus judge(RfContext *context, RfStudyFlow *study, RfStudyRun *run, const RfStudyFlowSettings *s) {
   const RfFlowLimit *limit = &run->result.limit;
   if (limit->outcome != RF_FLOW_CONVERGED || study->problem.freeze_second) return RF_OK;
-  run->kkt = fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt ? RF_YES : RF_NO;
+  rf_study_run_kkt(context, run);
   if (!(s->verdict_seconds > 0)) return RF_OK;
   RfStudyBest best;
   RfCertificate certificate = {0};

@@ -28,6 +28,8 @@ RfStatus rf_study_hand_up(RfContext *context, const RfContext *own, RfStatus sta
 
 /* Class k against the rest, the samples borrowed. */
 RfStatus rf_study_part(RfContext *context, RfDataset *part, const RfDataset *whole, rf_index k);
+/* Is the limit a KKT point, by the residuals of the flow itself? */
+void rf_study_run_kkt(const RfContext *context, RfStudyRun *run);
 /* The certificate of the limit becomes the verdict of the run. */
 void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate);
 
