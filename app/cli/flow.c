@@ -9,7 +9,7 @@
 
 typedef struct FlowFlags {
   rf_index width, trace, max_steps;
-  bool no_audit;
+  bool no_audit, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -48,6 +48,8 @@ static const CliOption options[] = {
      "integrator steps after which the limit is undecided"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
      "do not read the run independently while it goes on: for sweeps"},
+    {"--prove-alignment", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
+     "decide crossings, slides and destinies of the limit of small scale in ball and exact arithmetic"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -79,7 +81,7 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   s->all_branches = flags->branches == 2;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit;
+  s->flow.audit = !flags->no_audit, s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);
