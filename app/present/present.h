@@ -343,6 +343,8 @@ typedef struct RfFlowReport {
   const char *init;           /* name of the initialiser or the file of the weights */
   const RfFlowProblem *problem;
   const RfFlowResult *result;
+  const RfStudyFrame *frames; /* NULL = none were asked for */
+  rf_index n_frames;
   int detail;     /* 0 summary: no lists per neuron; 1 normal: lists up to a size; 2 full */
   double t_bound; /* the papers' bound on the end of alignment, in the clock of the problem; NaN = none */
   RfAnswer kkt;   /* RF_UNKNOWN = not judged */
