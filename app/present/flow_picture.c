@@ -351,14 +351,16 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
     special += result->events[e].kind != RF_EVENT_CROSS;
   }
   double head = special ? 30 + 14 * (double)(special < MOST_NAMED ? special : MOST_NAMED) : 16;
-  rf_svg_begin(svg, wide, head + 250, "Events", "Changes of the neurons' activation patterns over ln t");
+  double tall = special < result->n_events ? 150 : 12; /* without crossings a line of time is left */
+  rf_svg_begin(svg, wide, head + tall + 100, "Events",
+               "Changes of the neurons' activation patterns over ln t");
   RfPlot plot = {.svg = svg,
                  .left = frame_left,
                  .top = head,
                  .width = frame_width,
-                 .height = 150,
+                 .height = tall,
                  .x = {.low = low, .high = high, .label = "ln t"},
-                 .y = {.low = 0, .high = 1, .label = "crossings"}};
+                 .y = {.low = 0, .high = 1, .label = tall > 12 ? "crossings" : NULL}};
   if (!(low <= high)) plot.x.low = 0, plot.x.high = 1;
   rf_axis_pad(&plot.x, 0.03);
   for (rf_index e = 0; e < result->n_events; e++) {
@@ -369,6 +371,7 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
     most = fmax(most, (double)++bins[b]);
   }
   plot.y.high = 1.08 * most;
+  if (tall < 20) plot.y.step = 10;
   rf_plot_axes(&plot);
   event_bars(&plot, bins);
   event_marks(&plot, result, seen, head - 10);
@@ -380,11 +383,11 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
                                {"branch", RF_COLOUR_PURPLE, RF_MARK_CIRCLE}};
   RfLegendEntry entries[6];
   rf_index count = 0;
-  seen[0] = true;
+  seen[RF_EVENT_CROSS] = tall > 12;
   for (int k = 0; k < 5; k++)
     if (seen[k]) entries[count++] = all[k];
   entries[count++] = (RfLegendEntry){"alignment ends", RF_COLOUR_FAINT, -2};
-  rf_svg_legend(svg, 16, head + 205, wide - 20, entries, count);
+  rf_svg_legend(svg, 16, head + tall + 55, wide - 20, entries, count);
   rf_svg_end(svg);
 }
 
