@@ -243,7 +243,11 @@ void rf_system_normalise(RfSystem *system, double *y) {
     }
     if (system->problem->freeze_second) continue;
     if (system->balanced[k]) {
-      if (norm > 0) rf_la_scale(w, sqrt(0.5) / norm, d);
+      /* a w e^{2 rho} stays as it is: at margins of 1e6 an error of 1e-8 in it is one of 1e-2 in them */
+      if (norm > 0) {
+        rf_la_scale(w, sqrt(0.5) / norm, d);
+        rho[k] += 0.5 * log(norm * fabs(a[k]) / 0.5);
+      }
       a[k] = copysign(sqrt(0.5), a[k]);
     } else {
       double joint = hypot(norm, a[k]);
