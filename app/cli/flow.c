@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct FlowFlags {
-  rf_index width, trace, max_steps;
+  rf_index width, trace, frames, max_steps;
   bool no_audit, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
@@ -44,6 +44,8 @@ static const CliOption options[] = {
     {"--until", CLI_TEXT, FIELD(until), "WHEN", "infinity", 0, 0, "infinity, loss=L or time=T"},
     {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
      "about this many rows of quantities along the run"},
+    {"--frames", CLI_INDEX, FIELD(frames), "N", "0", 0, 0,
+     "about this many states of every neuron along the run, in the JSON, for those who show it move"},
     {"--max-steps", CLI_INDEX, FIELD(max_steps), "N", "200000", 1, 0,
      "integrator steps after which the limit is undecided"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
@@ -80,6 +82,7 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->mean = flags->norm == 1, s->freeze_second = flags->freeze == 1;
   s->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   s->all_branches = flags->branches == 2;
+  s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
   s->flow.audit = !flags->no_audit, s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;

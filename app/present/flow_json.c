@@ -243,6 +243,24 @@ void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count) {
   rf_json_end(json);
 }
 
+static void frames_json(RfJson *json, const RfFlowReport *report) {
+  if (!report->frames) return rf_json_null(json, "frames");
+  rf_index n = report->problem->n, d = report->problem->d, m = report->problem->start->m;
+  rf_json_array(json, "frames");
+  for (rf_index k = 0; k < report->n_frames; k++) {
+    const RfStudyFrame *frame = &report->frames[k];
+    rf_json_object(json, NULL);
+    rf_json_number(json, "log_t", frame->log_t);
+    rf_json_number(json, "log_loss", frame->log_loss);
+    rf_json_number(json, "log_norm", frame->log_norm);
+    rf_json_matrix(json, "directions", frame->directions, m, d + 1);
+    rf_json_numbers(json, "log_norms", frame->log_norms, m);
+    rf_json_numbers(json, "margins", frame->margins, n);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
 static void end_json(RfJson *json, const RfFlowReport *report) {
   const RfFlowResult *result = report->result;
   const RfFlowMonitors *monitors = &result->monitors;
@@ -301,6 +319,7 @@ void rf_json_flow(RfJson *json, const RfFlowReport *report) {
   rf_json_boolean(json, "branched", result->branched);
   limit_json(json, report, text);
   rf_json_trace(json, result->trace, result->n_trace);
+  frames_json(json, report);
   end_json(json, report);
   audit_json(json, &report->result->audit);
   rf_json_object(json, "verdict");

@@ -23,6 +23,11 @@ RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfA
                           const double *base, const double *slack, const rf_index *on, rf_index n_on,
                           int sign_a);
 
+/* The same when no two of the samples are parallel. */
+RfStatus rf_align_options_distinct(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+                                   const double *base, const double *slack, const rf_index *on, rf_index n_on,
+                                   int sign_a);
+
 /* ---- align_segment.c ----------------------------------------------------------------------- */
 
 /* Motion inside one sector, dw = a g dt, da = g.w dt, with u = g/|g| and s = sign(a), which is constant along

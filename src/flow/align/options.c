@@ -109,8 +109,7 @@ static double push(const Turn *turn, rf_index z) {
 }
 
 /* 2: the field points into the side taken; 1: it runs along the hyperplane of a minus side, which is a
- * continuation only where no other exists (rest, or a valley on the same hyperplane that outweighs the
- * ridge); 0: neither. */
+ * continuation only where no other exists (rest); 0: neither. */
 static int ridge_agrees(const Turn *turn, rf_index r) {
   rf_index z = turn->ridge[r];
   double p = push(turn, z), slack = turn->slack[turn->on[z]];
@@ -305,9 +304,9 @@ static RfStatus ascend(RfContext *context, Turn *turn) {
   return keep_option(context, turn, 2);
 }
 
-RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
-                          const double *base, const double *slack, const rf_index *on, rf_index n_on,
-                          int sign_a) {
+RfStatus rf_align_options_distinct(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+                                   const double *base, const double *slack, const rf_index *on, rf_index n_on,
+                                   int sign_a) {
   Turn turn = {.field = field,
                .base = base,
                .slack = slack,
