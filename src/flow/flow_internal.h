@@ -206,7 +206,7 @@ typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF
 typedef struct RfHit {
   rf_index unit, sample;
   RfHitKind kind;
-  double at; /* fraction of the step */
+  double at; /* fraction of the step; of a hit not located: 1, or where the way there looks lowest */
 } RfHit;
 
 /* Where the drivers are, so that a run can be taken up again. */
@@ -262,6 +262,7 @@ typedef struct RfRun {
   RfHit *hits;
   rf_index n_hits, cap_hits;
   double plane_slack; /* |w.x|/|x| that is rounding on the step at hand */
+  bool ends_only;     /* only the end of the step is looked at, not the way there */
   bool recording;     /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
+static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
     rf_index grown = run->cap_hits ? 2 * run->cap_hits : 64;
     RfHit *more = rf_resize(run->hits, grown, sizeof *more);
@@ -17,12 +17,16 @@ static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind ki
     run->hits = more;
     run->cap_hits = grown;
   }
-  run->hits[run->n_hits++] = (RfHit){unit, sample, kind, 1};
+  run->hits[run->n_hits++] = (RfHit){unit, sample, kind, at};
   return RF_OK;
 }
 
-/* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h). */
-static double cubic_minimum(double v0, double v1, double s0, double s1) {
+static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
+  return add_hit_at(run, unit, sample, kind, 1);
+}
+
+/* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h), and where. */
+static double cubic_minimum(double v0, double v1, double s0, double s1, double *where) {
   double c3 = 2 * (v0 - v1) + s0 + s1, c2 = 3 * (v1 - v0) - 2 * s0 - s1;
   double disc = 4 * c2 * c2 - 12 * c3 * s0; /* derivative 3 c3 s^2 + 2 c2 s + s0 */
   if (disc < 0) return fmin(v0, v1);
@@ -30,7 +34,10 @@ static double cubic_minimum(double v0, double v1, double s0, double s1) {
   double at[2] = {c3 != 0 ? (-2 * c2 + root) / (6 * c3) : -s0 / (2 * c2),
                   c3 != 0 ? (-2 * c2 - root) / (6 * c3) : -s0 / (2 * c2)};
   for (int k = 0; k < 2; k++)
-    if (at[k] > 0 && at[k] < 1) least = fmin(least, v0 + at[k] * (s0 + at[k] * (c2 + at[k] * c3)));
+    if (at[k] > 0 && at[k] < 1) {
+      double value = v0 + at[k] * (s0 + at[k] * (c2 + at[k] * c3));
+      if (value < least) least = value, *where = at[k];
+    }
   return least;
 }
 
@@ -84,9 +91,10 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
     double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d), floor = fmin(v0, 0) - slack;
-    bool below = v1 < floor || (s * d0[i] < 0 && s * d1[i] > 0 &&
-                                cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i]) < floor);
-    RfStatus status = below ? add_hit(run, k, i, RF_HIT_PLANE) : RF_OK;
+    double where = 1;
+    bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
+    bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
+    RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;

@@ -314,15 +314,38 @@ static RfStatus try_shorter(RfRun *run, double h) {
   return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
 }
 
+/* A cubic through the ends of the step goes below a hyperplane in between. A stiff step begins with a
+ * transient that says nothing about the rest of it, so the step to the lowest place is taken to see; *high:
+ * where something was met, and whether nothing was in the whole step. */
+static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, bool *nothing) {
+  double at = 1;
+  *nothing = false;
+  for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
+  if (!(at < 1)) return RF_OK;
+  RfStatus status = try_shorter(run, at * h);
+  if (status) return status;
+  if (run->n_hits > 0) {
+    *high = at * h;
+    return RF_OK;
+  }
+  *low = at * h;
+  memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
+  status = try_shorter(run, h);
+  *nothing = run->n_hits == 0;
+  return status;
+}
+
 /* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
  * (each trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  double low = 0, high = *h, *y_low = run->explicit_method.end;
   rf_index size = rf_system_size(system);
-  RfStatus status = RF_OK;
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true;
+  bool at_high = true, nothing;
+  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  if (status || nothing) return status;
+  double fraction = secant_fraction(run, y_low);
   for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
     bool bisect = fraction < 0 || round % 4 == 3;
     double middle =
@@ -387,7 +410,9 @@ static RfStatus step_implicit(RfRun *run) {
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
+  run->ends_only = true;
   if (!status && run->n_hits > 0) status = shorten(run, &h);
+  run->ends_only = false;
   if (status) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
