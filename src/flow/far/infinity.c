@@ -35,9 +35,9 @@ static double growth_rate(RfRun *run) {
   return weighted / sum;
 }
 
-/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
- */
-static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, double *excess) {
+/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters;
+ * otherwise those that come to a group's direction and keep their share join it. */
+static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double *excess) {
   RfSystem *system = &run->system;
   uint8_t *small = RF_NEW(uint8_t, system->units);
   double *c = RF_NEW(double, system->n);
@@ -54,6 +54,8 @@ static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, d
     c[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
   if (!status && count > 0 && !run->problem->freeze_second)
     status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
+  if (!status && count > 0 && !*escaped && !run->problem->freeze_second)
+    status = rf_run_join(run, polish, c, small);
   rf_free(small);
   rf_free(c);
   return status;
@@ -104,7 +106,9 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   RfSystem *system = &run->system;
   RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
-  bool high = phase->round < 2 || phase->high;
+  /* near a KKT point the scale stays: where groups become parallel, their shares move at rates of 1/q at
+   * every frozen scale, and not any more in the flow itself, whose q grows */
+  bool high = phase->round < 2 || phase->high || phase->last < RF_TOL_NEAR_STILL;
   *stop = false;
   if (phase->left == 0) {
     phase->left = phase->round < 2 ? 10 : 25;

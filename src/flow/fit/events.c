@@ -51,7 +51,7 @@ static bool settling(const RfRun *run, rf_index k, rf_index sample) {
 static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
-  double leak = system->problem->leak;
+  double leak = system->problem->leak, beyond = run->implicit ? RF_TOL_SLOPE_STIFF : RF_TOL_SLOPE;
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
@@ -62,8 +62,7 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   } else {
     rf_system_slide_slopes(system, k, slopes);
     for (rf_index z = 0; z < slide->n_planes && !status; z++)
-      if ((slopes[z] < leak - RF_TOL_SLOPE || slopes[z] > 1 + RF_TOL_SLOPE) &&
-          !settling(run, k, slide->first[z]))
+      if ((slopes[z] < leak - beyond || slopes[z] > 1 + beyond) && !settling(run, k, slide->first[z]))
         status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
   }
   rf_index a_at = system->units * system->d + k;
@@ -102,11 +101,13 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   return status;
 }
 
-/* w.x/|x| is known to the rounding of a step, and moves with a field known to rounding. */
+/* w.x/|x| is known to the rounding of a step, and moves with a field known to rounding; not so much that
+ * putting the unit on the hyperplane would show in the weights. */
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  return RF_TOL_PLANE + fmin(drift, RF_TOL_ORIGIN);
+  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, system->q_least) : RF_TOL_ORIGIN;
+  return RF_TOL_PLANE + fmin(drift, most);
 }
 
 RfStatus rf_events_find(RfRun *run, double h) {
