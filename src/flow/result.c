@@ -15,6 +15,8 @@ static void limit_free(RfFlowLimit *limit) {
     rf_free(limit->groups[g].sector);
     rf_free(limit->groups[g].beta);
   }
+  for (rf_index j = 0; j < limit->n_candidates; j++) rf_net_free(&limit->candidates[j].net);
+  rf_free(limit->candidates);
   rf_net_free(&limit->net);
   rf_free(limit->margins);
   rf_free(limit->support);

@@ -165,6 +165,19 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   return RF_OK;
 }
 
+/* Sample i is orthogonal, to rounding, to every sample that pushes group g: w.x_i of its units stays what it
+ * is, however small a part of |w| that becomes. */
+static bool out_of_reach(const RfSystem *system, const RfPolish *polish, rf_index g, rf_index i) {
+  rf_index n = system->n, d = system->d;
+  const double *X = system->problem->X, *slope = system->slope + polish->groups[g].unit * n;
+  for (rf_index j = 0; j < n; j++) {
+    if (!(polish->lambda[j] > 0) || slope[j] == 0) continue;
+    double along = fabs(rf_la_dot(X + j * d, X + i * d, d));
+    if (along > RF_TOL_CANCELLED * system->x_norm[i] * system->x_norm[j]) return false;
+  }
+  return system->slide[polish->groups[g].unit].n_on == 0;
+}
+
 /* The seen samples have their limit: does it leave the others strictly unseen, for good? */
 static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   const RfSystem *system = &run->system;
@@ -175,6 +188,7 @@ static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome
       const double *b = polish->beta + g * d, *x = system->problem->X + i * d;
       if (system->seen[i] || system->x_norm[i] == 0) continue;
       if (system->sigma[polish->groups[g].unit * n + i] == 0) continue; /* held there */
+      if (out_of_reach(system, polish, g, i)) continue;
       nearest = fmin(nearest, -rf_la_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
     }
   *outcome = nearest > RF_TOL_UNSEEN ? RF_FLOW_NOT_SEPARATED : RF_FLOW_UNDECIDED;
