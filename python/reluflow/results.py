@@ -157,6 +157,19 @@ class Result(Record):
         data = datasets.load(*self._source["path"], **self._source["options"])
         return data.X, data.class_of, data.classes
 
+    def explore(self, path: Any = None, *, show: bool = True, page: Any = None) -> Any:
+        """The explorer with the data and the start of this result, as reluflow.explore gives it."""
+        from . import explorer
+
+        flags = self.run.flags if "run" in self else {}
+        known = {name: flags[name] for name in ("width", "leak", "loss", "init", "scale") if name in flags and flags[name] is not None}
+        if "seed" in flags:
+            known["seed"] = flags["seed"]
+        from .datasets import Dataset
+
+        X, class_of, names = self._samples()
+        return explorer.explore(Dataset(X, class_of, names, "data"), path=path, show=show, page=page, **known)
+
     def plot(self, ax: Any = None) -> Any:
         """A picture of the result (needs matplotlib); returns the axes."""
         from . import _plots

@@ -78,7 +78,8 @@ const app = {
   readRows(text) {
     const rows = text.trim().split("\n").map((line) => line.split(","));
     if (rows[0].some((cell) => Number.isNaN(Number(cell)))) rows.shift();
-    const labels = rows.map((row) => row.pop()), names = [...new Set(labels)].sort((a, b) => Number(a) - Number(b));
+    const labels = rows.map((row) => row.pop()), numeric = labels.every((label) => Number.isFinite(Number(label)));
+    const names = [...new Set(labels)].sort((a, b) => (numeric ? Number(a) - Number(b) : a < b ? -1 : 1));
     if (names.length > 2) return `${names.length} classes: the explorer shows two`;
     if (rows.length > LIMITS.points) return `${rows.length} samples: the explorer takes ${LIMITS.points}; use the program for more`;
     if (rows[0].length < 2) return "one column of numbers: the explorer needs two or more";
@@ -90,7 +91,7 @@ const app = {
   },
   // Text of a user, read by the engine's reader; an error message, and nothing is lost, or null.
   async takeText(text, name) {
-    const answer = await engine.ask({ words: ["data", "convert", name, "clean.csv"], files: { [name]: text }, read: ["clean.csv"] });
+    const answer = await engine.ask({ words: ["data", "convert", name, "-o", "clean.csv"], files: { [name]: text }, read: ["clean.csv"] });
     if (answer.cancelled) return "busy: try again";
     if (answer.error || !answer.files["clean.csv"]) return answer.error || "not readable";
     const before = { X: this.state.X, y: this.state.y };
@@ -162,6 +163,7 @@ const app = {
       this.words = words.answer ? words.answer.sentences : [];
     }
     this.wordsBusy = false;
+    this.status("computed", "");
     this.times.all = performance.now() - began;
     drawWords(this);
     this.redraw();

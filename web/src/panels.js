@@ -10,8 +10,8 @@ function drawVerdict(app) {
   const proved = best && best.status === "optimal";
   box.append(html("div", { class: "head" }, html("h2", {}, "Limit and optimum"), html("span", { class: "chip " + tone, id: "status" }, word)),
     html("div", { class: "pair" },
-      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : shown(margin, 8))),
-      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : shown(top, 8)) : "…"))),
+      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : shown(margin, 7))),
+      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : shown(top, 7)) : "…"))),
     html("div", { class: "meter", role: "img", "aria-label": known ? `the flow reaches ${(100 * share).toFixed(2)} percent of the best margin` : "no share" }, html("i", { style: `width:${(100 * share).toFixed(2)}%` })));
   const words = [];
   if (known) {
@@ -76,5 +76,5 @@ function buildControls(app) {
   box.append(html("div", { class: "head" }, html("h2", {}, "Start and network"), html("button", { id: "dice", title: "another random start", onclick: () => app.set({ seed: app.state.seed + 1, start: null }) }, "Another start")),
     slider("scale", SCALES, "scale", "start scale", "size of the weights at t = 0; limit: infinitely small"),
     slider("width", WIDTHS, "width", "neurons"), field("leak", leak, leakText), select("loss", LOSSES, "loss", "loss"), select("init", INITS, "init", "start"),
-    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("span", { class: "wide" }, bias, " a constant 1 as one more coordinate")), hand);
+    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "a constant 1 as a coordinate")), hand);
 }
