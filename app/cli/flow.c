@@ -9,7 +9,7 @@
 
 typedef struct FlowFlags {
   rf_index width, trace, frames, max_steps;
-  bool no_audit;
+  bool no_audit, once;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -50,6 +50,9 @@ static const CliOption options[] = {
      "integrator steps after which the limit is undecided"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
      "do not read the run independently while it goes on: for sweeps"},
+    {"--once", CLI_FLAG, FIELD(once), NULL, NULL, 0, 0,
+     "no second run at other settings: limit.direction_error is not known, and the answer comes in half the "
+     "time"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -82,7 +85,7 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->all_branches = flags->branches == 2;
   s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit;
+  s->flow.audit = !flags->no_audit, s->flow.check_direction = !flags->once;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);

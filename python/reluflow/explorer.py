@@ -40,7 +40,7 @@ def explore(X: Any = None, y: Any = None, *, path: str | os.PathLike | None = No
         handle, path = tempfile.mkstemp(prefix="reluflow-", suffix=".html")
         os.close(handle)
     data = Data(X, y) if X is not None else None
-    made = call(ExplorerPage, "explore", [data.path] if data else [], {**options, "o": os.fspath(path)}, data)
+    made = call(ExplorerPage, "explore", [data.path] if data else [], options, data, output=os.fspath(path))
     if show and not _in_notebook():
         webbrowser.open(made.path.resolve().as_uri())
     return made

@@ -129,6 +129,7 @@ class Timeline {
     }
   }
   draw(now) {
+    if (!this.places) return;
     $("slider").value = Math.round(this.app.position * 1000);
     if (!now) return;
     const words = this.phaseName(), time = timeText(now.logT);
