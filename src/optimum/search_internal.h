@@ -38,6 +38,7 @@ typedef struct RfSearchWork {
   double total;       /* sum of lambda */
   double edge;        /* no row is longer */
   double *V, *lambda; /* count rows of r (own: x, opposite: -x), count weights */
+  double *gram;       /* own x own, NULL where the samples are many more than the dimensions */
   int range_sweeps;   /* 0 = ranges from the cone do not pay */
   RfRays *rays;       /* NULL = none */
   RfSearchLevel *levels;
@@ -46,6 +47,8 @@ typedef struct RfSearchWork {
   RfBox box;
   RfWide *wide;                      /* work, r */
   double *u, *matrix, *vector, *ray; /* work */
+  double *scale;                     /* work, own */
+  rf_index *wide_at;                 /* work, own: free samples with wide ranges */
   double *bundle, *reach;            /* work of the rays */
   int *list;                         /* indices of rays, of all levels one after the other */
   rf_index room;                     /* of list */
