@@ -174,6 +174,8 @@ static Split settle(Work *w, Level *v) {
   Split split = {.at = -1, .plus = true, .bound = INFINITY};
   double constant = 0, size = 0;
   if (w->rays && rf_rays_narrow(w, v) < 0) return split;
+  aim_box(w, v);
+  if (rf_node_coupled(w, v)) return split;
   for (int round = 0; round < 6; round++) {
     constant = rf_node_constant(w, v);
     aim_box(w, v);

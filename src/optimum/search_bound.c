@@ -149,6 +149,59 @@ double rf_node_constant(RfSearchWork *w, RfSearchLevel *v) {
   return chords - wide_chords + spectral;
 }
 
+/* ---- free samples and the rest together ------------------------------------------------------- */
+
+/* x.(bound I - A)^-1 x by the factor L of above_spectrum; y is work. */
+static double inverse_form(const double *L, const double *x, double *y, rf_index m) {
+  double sum = 0;
+  for (rf_index i = 0; i < m; i++) {
+    y[i] = (x[i] - rf_short_dot(L + i * m, y, i)) / L[i * m + i];
+    sum += y[i] * y[i];
+  }
+  return sum;
+}
+
+/* With sum lambda |z| <= (t sum lambda + u.A u / t)/2 for any t > 0, half = (1 - leak)/2 and a bound E of the
+ * spectrum of A, the node has
+ *     F(u) <= C + sqrt(half^2 E rho sum(lambda) + res.(I - A/(rho E))^-1 res),   rho > 1:
+ * a sum of squares where Cauchy-Schwarz alone gives a sum. True when that prunes. The matrix is (1 - 1/rho) I
+ * at least, so that its condition is below 20 and the Cholesky solution is right to the slack that is kept
+ * (Higham, thm 10.4). It pays where the free samples are not many more than the dimensions. */
+bool rf_node_coupled(RfSearchWork *w, RfSearchLevel *v) {
+  if (!w->gram) return false;
+  rf_index wide = 0, r = w->r;
+  double chords = 0, weight = 0, half = (1 - w->leak) / 2, target = w->search->target;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    double constant = rf_chord_constant(w, v, i);
+    if (constant > rf_wide_share * half * w->lambda[i]) {
+      w->wide_at[wide++] = i, weight += w->lambda[i];
+      set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
+    } else {
+      chords += constant;
+      set_free(v, i, rf_chord_slope(w, v, i));
+    }
+  }
+  if (wide < 3 || chords >= target) return false;
+  bool gram = wide < r;
+  rf_index m = gram ? wide : r;
+  double E = spectrum(w, wide), *L = w->matrix + m * m, *x = w->vector, *y = w->vector + m;
+  rf_box_residual(&w->box);
+  for (int turn = 0; turn < 3; turn++) rf_box_sweep(&w->box);
+  double square = rf_short_dot(w->box.res, w->box.res, r), room = target - chords;
+  double base = half * half * weight * E;
+  if (square + base > room * room) return false;
+  for (rf_index a = 0; a < m; a++)
+    x[a] = gram ? w->scale[a] * rf_short_dot(w->V + w->wide_at[a] * r, w->box.res, r) : w->box.res[a];
+  for (double rho = 1.1; rho < 6; rho *= 1.6) {
+    if (base * rho + square > room * room || !above_spectrum(w->matrix, rho * E, L, m)) break;
+    double part = inverse_form(L, x, y, m);
+    double all = base * rho + (gram ? square + part : rho * E * part);
+    if (all * (1 + rf_coupled_slack) < room * room) return true;
+  }
+  return false;
+}
+
 /* Errors of |res| + C for res summed afresh: (count + r) u per unit of coefficient for the sum and its
  * length, 12 u per unit of weight for the slopes and constants of chords. */
 double rf_node_pad(const RfSearchWork *w, const RfSearchLevel *v, double constant) {

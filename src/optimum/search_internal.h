@@ -69,6 +69,8 @@ double rf_chord_slope(const RfSearchWork *w, const RfSearchLevel *v, rf_index i)
 double rf_chord_constant(const RfSearchWork *w, const RfSearchLevel *v, rf_index i);
 /* Constant of the free samples, which get their coefficients. */
 double rf_node_constant(RfSearchWork *w, RfSearchLevel *v);
+/* True when the coupled bound of wide and known samples prunes the node. */
+bool rf_node_coupled(RfSearchWork *w, RfSearchLevel *v);
 /* A bound of the node from the box as it stands; *size = |res|. */
 double rf_node_bound(RfSearchWork *w, const RfSearchLevel *v, double constant, double *size);
 /* Shrinks |res| while that promises to prune; true when pruned. */
