@@ -188,9 +188,9 @@ bool rf_node_coupled(RfSearchWork *w, RfSearchLevel *v) {
   double E = spectrum(w, wide), *L = w->matrix + m * m, *x = w->vector, *y = w->vector + m;
   rf_box_residual(&w->box);
   for (int turn = 0; turn < 3; turn++) rf_box_sweep(&w->box);
-  double square = rf_short_dot(w->box.res, w->box.res, r), room = target - chords;
+  double square = rf_short_dot(w->box.res, w->box.res, r), room = target - chords - rf_node_pad(w, v, chords);
   double base = half * half * weight * E;
-  if (square + base > room * room) return false;
+  if (!(room > 0) || square + base > room * room) return false;
   for (rf_index a = 0; a < m; a++)
     x[a] = gram ? w->scale[a] * rf_short_dot(w->V + w->wide_at[a] * r, w->box.res, r) : w->box.res[a];
   for (double rho = 1.1; rho < 6; rho *= 1.6) {
