@@ -43,6 +43,10 @@ typedef struct DescentPlan {
 
 BOTH size_t descent_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
+/* Wide rows stay in the large memory, where the first cache serves them: multiprocessors then hold more
+ * networks. */
+BOTH int descent_far(int dim, size_t real) { return (size_t)dim * real >= 128; }
+
 BOTH void descent_plan(DescentPlan *plan, const Descent *task, size_t real, size_t row_w, int own_data) {
   plan->w = 0;
   plan->c = descent_up((size_t)task->groups * LANES_ABREAST * row_w * real, 16);

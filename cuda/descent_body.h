@@ -58,7 +58,7 @@ FN void NAME(forward)(const Descent *task, const NAME(Net) * net, int L, int fir
   for (int k = 0, word = 0; k < task->m; word++) {
     int end = k + LANES_WORD < task->m ? k + LANES_WORD : task->m, left = k + LANES_WORD - end;
     UNROLL for (int s = 0; s < count; s++) bits[s] = 0;
-    ROLLED for (; k < end; k++) {
+    HOT for (; k < end; k++) {
       NAME(load)(row, net->W + (size_t)k * ROW_W, ROW_W);
       UNROLL for (int s = 0; s < count; s++) {
         REAL z = 0;
@@ -97,14 +97,14 @@ FN void NAME(add_linear)(const Descent *task, const NAME(Net) * net, int L, int 
 }
 
 /* All samples of one lane, a few at a time. The number at a time is a constant in every call, so that what is
- * held are registers. */
+ * held are registers, and the same for all lanes, so that none waits for another. */
 FN void NAME(forward_all)(const Descent *task, const NAME(Net) * net, int L, int lane) {
-  for (int first = lane; first < task->n; first += SAMPLES * L) {
-    int count = (task->n - first + L - 1) / L;
+  for (int base = 0; base < task->n; base += SAMPLES * L) {
+    int count = (task->n - base + L - 1) / L;
     switch (count < SAMPLES ? count : SAMPLES) {
 #define CASE(k)                                                                                              \
   case k:                                                                                                    \
-    if (k <= SAMPLES) NAME(forward)(task, net, L, first, k <= SAMPLES ? k : SAMPLES);                        \
+    if (k <= SAMPLES) NAME(forward)(task, net, L, base + lane, k <= SAMPLES ? k : SAMPLES);                  \
     break;
       CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
@@ -142,7 +142,7 @@ FN void NAME(gather)(NAME(Sums) * sums, const Descent *task, const NAME(Net) * n
     mask[t] = 0x80000000u >> (LANES_ABREAST * ((group + t) % 4) + abreast);
     UNROLL for (int j = 0; j < DIM; j++) sums->g[t][j] = 0;
   }
-  ROLLED for (int i = split; i < task->n; i += splits) {
+  HOT for (int i = split; i < task->n; i += splits) {
     load_words(word, net->B + (size_t)i * (size_t)task->words + group / 4, count);
     REAL c = net->C[i];
     NAME(load)(x, net->X + (size_t)i * ROW_X, ROW_X);
@@ -415,19 +415,20 @@ FN void NAME(run)(const Descent *task, char *shared, const int in_arena) {
   DescentPlan plan;
   NAME(Net) net;
   NAME(Sums) sums;
-  Lanes lanes = {L, L < LANES_TEAM ? L : LANES_TEAM, lane, 0, 1 + slot, NULL};
+  Lanes lanes = {L, L < LANES_TEAM ? L : LANES_TEAM, lane, 0, NULL};
   lanes.mask = L >= LANES_TEAM ? 0xffffffffu : ((1u << L) - 1) << ((threadIdx.x % LANES_TEAM) / L * L);
-  descent_plan(&plan, task, sizeof(REAL), ROW_W, !task->x_shared && !in_arena);
-  size_t first = task->x_shared ? descent_up(task->x_bytes, 128) : 0;
+  const int far = in_arena || descent_far(DIM, sizeof(REAL)), together = task->x_shared && !far;
+  descent_plan(&plan, task, sizeof(REAL), ROW_W, !task->x_shared && !far);
+  size_t first = together ? descent_up(task->x_bytes, 128) : 0;
   size_t labels = descent_up((size_t)task->n * ROW_X * sizeof(REAL), 16);
   char *memory = in_arena ? task->arena + (size_t)place * plan.bytes : shared + first + slot * plan.bytes;
-  if (!in_arena && task->x_shared) {
+  if (together) {
     NAME(copy_data)(shared, task, 0, (int)threadIdx.x, (int)blockDim.x);
     __syncthreads();
   }
   if (place >= task->n_active) return;
   const int64_t id = task->active[place], set = task->data_of ? task->data_of[id] : 0;
-  if (in_arena) {
+  if (far) {
     NAME(lay)(&net, &plan, memory, NAME(rows_of)(task, set), NAME(labels_of)(task, set));
   } else {
     char *data = shared + (task->x_shared ? 0 : first + slot * plan.bytes + plan.x);
@@ -469,6 +470,7 @@ static void NAME(emulate)(const Descent *task, char *memory) {
 #undef SAMPLES
 #undef GROUPS
 #undef BLOCKS
+#undef HOT
 #undef NAME
 #undef GLUE
 #undef GLUE_

@@ -24,6 +24,7 @@ enum {
 #define BOTH                     static inline __host__ __device__
 #define UNROLL                   _Pragma("unroll")
 #define ROLLED                   _Pragma("unroll 1")
+#define TWICE                    _Pragma("unroll 2")
 #define AT(x)                    (x)
 #define OF(states)               (states)
 #define EACH_LANE(L)             /* this lane */
@@ -37,6 +38,7 @@ enum {
 #define BOTH static inline
 #define UNROLL
 #define ROLLED
+#define TWICE
 #define AT(x)        ((x)[lane])
 #define OF(states)   ((states) + lane)
 #define EACH_LANE(L) for (int lane = 0; lane < (L); lane++)
@@ -214,7 +216,6 @@ typedef struct Lanes {
 #ifdef __CUDACC__
   int lane;      /* this one */
   unsigned mask; /* of its team, in the warp */
-  int barrier;   /* number of the hardware barrier, for networks of several teams */
 #endif
   double *slots; /* one per team: sums across teams */
 } Lanes;
@@ -225,7 +226,7 @@ FN void lanes_barrier(const Lanes *net) {
   if (net->count <= LANES_TEAM)
     __syncwarp(net->mask);
   else
-    asm volatile("bar.sync %0, %1;" ::"r"(net->barrier), "r"(net->count) : "memory");
+    __syncthreads(); /* such a network has a block of its own */
 }
 
 FN double lanes_sum(const Lanes *net, double x) {

@@ -28,24 +28,30 @@ static size_t x_bytes_of(const DeviceDescent *task, int dim, size_t real) {
   return descent_up((size_t)task->n * row_x(dim, real) * real, 16) + (size_t)task->n * real;
 }
 
-/* Bytes of shared memory of a block with `lanes` lanes a network. */
+/* Bytes of shared memory of a block. */
 static size_t block_bytes(const Descent *task, int dim, size_t real, bool own_data) {
   DescentPlan plan;
-  descent_plan(&plan, task, real, row_w(dim, real), own_data);
+  const bool far = descent_far(dim, real);
+  descent_plan(&plan, task, real, row_w(dim, real), own_data && !far);
   size_t nets = LANES_MOST / (size_t)task->lanes;
-  return nets * plan.bytes + (own_data ? 0 : descent_up(task->x_bytes, 128));
+  return nets * plan.bytes + (own_data || far ? 0 : descent_up(task->x_bytes, 128));
 }
 
-/* Few lanes for small networks: then every word read from memory is used for many samples. What is chosen
- * depends on the shape alone, so that a network gives the same bits in every population. False: no number of
- * lanes lets a network fit into a multiprocessor. */
+/* Few lanes for small networks: then every word read from memory is used for many samples; more where a
+ * multiprocessor would hold fewer than three blocks. What is chosen depends on the shape alone, so that a
+ * network gives the same bits in every population. False: no number of lanes lets a network fit into a
+ * multiprocessor. */
 static bool choose_lanes(Descent *task, const DeviceDescent *asked, int dim, size_t real) {
   static const int choices[] = {8, 32, 128};
-  int least = asked->n <= 64 && asked->m <= 64 ? 8 : asked->n <= 256 ? 32 : 128;
+  const int least = asked->lanes                       ? asked->lanes
+                    : asked->n <= 64 && asked->m <= 64 ? 8
+                    : asked->n <= 256                  ? 32
+                                                       : 128;
   for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
+    const bool last = choices[k] == LANES_MOST;
     task->lanes = choices[k];
-    if (choices[k] < (asked->lanes ? asked->lanes : least)) continue;
-    if (block_bytes(task, dim, real, true) <= back_shared()) return true;
+    if (choices[k] >= least && block_bytes(task, dim, real, true) <= back_shared() / (last ? 1 : 3))
+      return true;
   }
   return false;
 }
