@@ -32,6 +32,7 @@ void rf_certificate_free(RfCertificate *certificate) {
   rf_kkt_free(&certificate->kkt);
   rf_net_free(&certificate->witness);
   rf_free(certificate->direction);
+  rf_optimum_free(&certificate->optimum);
   memset(certificate, 0, sizeof *certificate);
 }
 
@@ -60,7 +61,6 @@ static RfStatus check_dual(RfContext *context, RfCertificate *c, const double *X
 
 static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                             const double *y, rf_index n, const RfCertifySettings *settings) {
-  RfOptimum own = {0};
   const RfOptimum *optimum = settings->optimum;
   RfStatus status = RF_OK;
   if (!optimum) {
@@ -74,14 +74,13 @@ static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *n
         search.time_limit = fmax(left, RF_CERTIFY_LEAST_TIME);
     }
     search.seed = settings->seed;
-    status = rf_optimum_solve(context, &own, X, y, n, net->d, &search);
+    status = rf_optimum_solve(context, &c->optimum, X, y, n, net->d, &search);
     if (status < 0) return status;
-    optimum = &own;
+    optimum = &c->optimum;
   }
   c->lower = optimum->lower;
   c->best = optimum->objective;
   c->width_needed = optimum->neurons;
-  rf_optimum_free(&own);
   return status == RF_INTERRUPTED && !rf_context_stop(context)
              ? RF_OK
              : status; /* its own time limit is no reason to stop */
@@ -142,8 +141,11 @@ static RfStatus compare_layers(RfContext *context, RfCertificate *c, const RfNet
 static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
+  RfKktSystem found = {0};
   RfStatus status = rf_point_new(context, &point, net, X, y, n);
-  if (!status) status = rf_certify_nearest(context, &c->nearest, &point);
+  if (!status) status = rf_certify_nearest(context, &c->nearest, &found, &point);
+  if (!status && settings->prove) status = rf_certify_prove(context, &c->proved, &found, net);
+  rf_kkt_system_free(&found);
   if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
   if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
   if (settings->global) c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;
@@ -161,6 +163,13 @@ RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const Rf
   if (!settings) settings = &usual;
   *certificate = (RfCertificate){.tolerances = rf_certify_tolerances(context),
                                  .nearest = {.distance = NAN, .stationarity = NAN},
+                                 .proved = {.asked = settings->prove,
+                                            .why = "the network does not separate the data",
+                                            .distance = NAN,
+                                            .radius = NAN,
+                                            .margin_lower = NAN,
+                                            .margin_upper = NAN,
+                                            .slack = NAN},
                                  .norm2_drop = NAN,
                                  .lower = NAN,
                                  .best = NAN,
