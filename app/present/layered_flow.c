@@ -60,6 +60,7 @@ void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study) {
   rf_json_boolean(json, "branched", false);
   limit_json(json, limit);
   rf_json_trace(json, limit->trace, limit->n_trace);
+  rf_json_null(json, "frames");
   rf_json_object(json, "end");
   rf_json_number(json, "log_t", limit->log_t);
   rf_json_number(json, "log_loss", limit->log_loss);

@@ -353,6 +353,8 @@ typedef struct RfFlowReport {
   const char *init;           /* name of the initialiser or the file of the weights */
   const RfFlowProblem *problem;
   const RfFlowResult *result;
+  const RfStudyFrame *frames; /* NULL = none were asked for */
+  rf_index n_frames;
   int detail;     /* 0 summary: no lists per neuron; 1 normal: lists up to a size; 2 full */
   double t_bound; /* the papers' bound on the end of alignment, in the clock of the problem; NaN = none */
   RfAnswer kkt;   /* RF_UNKNOWN = not judged */
@@ -434,6 +436,10 @@ RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
 
 /* The members of table `train` for one network; layered: weights in layers instead of W and a. */
 RF_API void rf_json_train(RfJson *json, const RfTrainResult *result, bool layered);
+/* The member `then`: the limit of the flow from a trained network. Not asked for: status NULL; not reached:
+ * limit NULL.
+ */
+RF_API void rf_json_then(RfJson *json, const char *status, const RfFlowLimit *limit);
 /* One row in ten of the records, and the last. */
 RF_API void rf_text_train(RfText *page, const RfTrainResult *result);
 /* Loss and normalised margin against the number of updates. */
