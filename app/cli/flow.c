@@ -9,7 +9,7 @@
 
 typedef struct FlowFlags {
   rf_index width, trace, frames, max_steps;
-  bool no_audit, once;
+  bool no_audit, once, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -53,6 +53,8 @@ static const CliOption options[] = {
     {"--once", CLI_FLAG, FIELD(once), NULL, NULL, 0, 0,
      "no second run at other settings: limit.direction_error is not known, and the answer comes in half the "
      "time"},
+    {"--prove-alignment", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
+     "decide crossings, slides and destinies of the limit of small scale in ball and exact arithmetic"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -85,7 +87,8 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->all_branches = flags->branches == 2;
   s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit, s->flow.check_direction = !flags->once;
+  s->flow.audit = !flags->no_audit, s->flow.check_direction = !flags->once,
+  s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);

@@ -113,15 +113,16 @@ def _table(record: Record) -> str:
 class Result(Record):
     """What a function returns. `print(result)` shows the page that the program prints."""
 
-    __slots__ = ("_page", "_exit_code", "_status", "_source")
+    __slots__ = ("_page", "_exit_code", "_status", "_source", "_asked")
 
-    def __init__(self, fields: dict[str, Any], page: str = "", exit_code: int = 0, status: int = 0, source: Any = None):
+    def __init__(self, fields: dict[str, Any], page: str = "", exit_code: int = 0, status: int = 0, source: Any = None,
+                 asked: Any = None):
         super().__init__(fields)
-        for name, value in (("_page", page), ("_exit_code", exit_code), ("_status", status), ("_source", source)):
+        for name, value in (("_page", page), ("_exit_code", exit_code), ("_status", status), ("_source", source), ("_asked", asked)):
             object.__setattr__(self, name, value)
 
     def __reduce__(self):
-        return type(self), (self._fields, self._page, self._exit_code, self._status, self._source)
+        return type(self), (self._fields, self._page, self._exit_code, self._status, self._source, self._asked)
 
     @property
     def exit_code(self) -> int:
@@ -177,13 +178,44 @@ class Result(Record):
         return _plots.plot(self, ax)
 
 
+class Provable(Result):
+    """A result that can be put into a proof file (docs/proof.md)."""
+
+    __slots__ = ()
+
+    def proof(self, path: Any) -> Any:
+        """Asks the same question again, writes its proof to `path`, and checks the file with `reluflow.checker`, which
+        shares no code with the library. Returns the record of the file, with the checker's verdict; of an explanation
+        `path` is a folder, and a list is returned. The record of a proof asked for in the call itself is
+        ``result["proof"]``.
+        """
+        from . import checker
+        from ._call import call
+
+        if self._asked is None:
+            raise ValueError("this result does not know what was asked")
+        command, arguments, options, data, net = self._asked
+        again = call(type(self), command, arguments, {**options, "proof": path}, data, net=net)
+        written = again["proofs"] if command == "explain" else [again["proof"], again._fields.get("optimum_proof")]
+        records = []
+        for record in (item for item in written if item is not None):
+            with open(record["file"], "rb") as file:
+                status, verdict = checker.check(file)
+            if status:
+                raise RuntimeError(f"{record['file']}: {verdict}")
+            records.append(Record({**record._fields, "accepted": True, "verdict": verdict}))
+        if not records:
+            raise ValueError("no proof could be written: the answer is not proved, or the network does not separate the data")
+        return records if command == "explain" else records[0]
+
+
 class Inspection(Result):
     """What the data decide before training."""
 
     __slots__ = ()
 
 
-class MaxMargin(Result):
+class MaxMargin(Provable):
     """Max margins with certificates."""
 
     __slots__ = ()
@@ -229,7 +261,7 @@ class Training(Result):
         return None if self._fields.get("W") is None else Network(self.W, self.a, self.leak)
 
 
-class Certificate(Result):
+class Certificate(Provable):
     """What a network is among all networks that fit the data."""
 
     __slots__ = ()
@@ -241,7 +273,7 @@ class Ledger(Result):
     __slots__ = ()
 
 
-class Explanation(Result):
+class Explanation(Provable):
     """One walk: what the data decide, where the flow goes, what that point is, the best there is."""
 
     __slots__ = ()
