@@ -19,7 +19,7 @@ MOST_POINTS = 3000  # of a scatter: more only make the file large
 MOST_PATHS = 40
 RATE_OF_REST = -23.0  # ln of the loss from which only the margin still changes
 
-STYLE = {
+STYLE: Any = {
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7,
     "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "lines.linewidth": 1.3, "lines.markersize": 3.5,
     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "figure.dpi": 150,
@@ -111,10 +111,9 @@ def _draw(ax: Any, result: Result, kind: str) -> None:
     if kind == "margins" and isinstance(result, (Flow, MaxMargin)) and result.per_class:
         return _margins_of_classes(ax, result)
     if kind == "time":
-        return _training(ax, result) if isinstance(result, Training) else _time(ax, result)
-    draw = {"neurons": _neurons, "boundary": _boundary, "margins": _margins, "multipliers": _multipliers, "plane": _plane, "norms": _norms,
-            "counts": _counts}[kind]
-    draw(ax, result)
+        return _training(ax, result) if isinstance(result, Training) else _time(ax, result)  # type: ignore[arg-type]
+    {"neurons": _neurons, "boundary": _boundary, "margins": _margins, "multipliers": _multipliers, "plane": _plane, "norms": _norms,
+     "counts": _counts}[kind](ax, result)  # type: ignore[operator]
 
 
 # ---- what several pictures share --------------------------------------------------------------------------------------
@@ -214,7 +213,8 @@ def _g(value: Any) -> str:
 
 def _arrows(ax: Any, network: Any, size: float) -> None:
     """The neurons |a| w, those of one direction together, all tips inside the axes."""
-    U, groups = np.abs(network.a)[:, None] * network.W, []
+    U = np.abs(network.a)[:, None] * network.W
+    groups: list[list[Any]] = []
     for k in np.argsort(-np.linalg.norm(U, axis=1)):
         for group in groups:
             if group[1] == np.sign(network.a[k]) and group[0] @ U[k] > (1 - 1e-6) * np.linalg.norm(group[0]) * np.linalg.norm(U[k]):
@@ -351,7 +351,7 @@ class _Clock:
         u = np.array([row.log_t for row in rows])
         align = result.phases.t_align if result.phases is not None else None
         self.aligned = bool(align and align > 0 and np.log(align) < u[-1])
-        self.first = float(np.log(align)) if self.aligned else float(u[0])
+        self.first = float(np.log(align)) if align and self.aligned else float(u[0])
         at_rest = [row.log_t for row in rows if row.log_loss < RATE_OF_REST]
         self.rest = float(max(at_rest[0], self.first + 1e-9)) if at_rest and u[-1] > at_rest[0] + 3 else float(u[-1])
         self.end = float(u[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 import html
 import keyword
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,15 +23,17 @@ class Record(Mapping[str, Any]):
     def __init__(self, fields: dict[str, Any]):
         object.__setattr__(self, "_fields", fields)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        fields = self._fields
-        if name in fields:
-            return fields[name]
-        if name.endswith("_") and name[:-1] in fields:
-            return fields[name[:-1]]
-        raise AttributeError(f"no field '{name}'; there are: {', '.join(fields)}")
+    if not TYPE_CHECKING:  # type checkers go by the fields
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            fields = self._fields
+            if name in fields:
+                return fields[name]
+            if name.endswith("_") and name[:-1] in fields:
+                return fields[name[:-1]]
+            raise AttributeError(f"no field '{name}'; there are: {', '.join(fields)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("results are read-only")

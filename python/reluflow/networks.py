@@ -108,6 +108,8 @@ class Model:
         return Z if self.constant is None else np.column_stack([Z, np.full(len(Z), self.constant)])
 
 
+Image = tuple[int, ...]  # channels, height, width
+
 _SINGLE = ("float32", "float16", "bfloat16")
 SINGLE_TOL = 1e-5  # a network in single precision knows its margins to about a hundred roundings of 6e-8
 
@@ -157,7 +159,7 @@ def _slope(layer: Any) -> float | None:
     return {"ReLU": 0.0}.get(name)
 
 
-def _conv(layer: Any, size: tuple[int, int, int] | None) -> _Linear:
+def _conv(layer: Any, size: Image | None) -> _Linear:
     if size is None:
         raise ValueError("a network that begins with Conv2d needs images: give X of shape (n, channels, height, width)")
     pairs = {name: np.atleast_1d(getattr(layer, name)).tolist() for name in ("stride", "padding", "dilation")}
@@ -167,7 +169,7 @@ def _conv(layer: Any, size: tuple[int, int, int] | None) -> _Linear:
     return _Linear(layer.weight, layer.bias, {"input": list(size), "stride": pairs["stride"][0], "padding": pairs["padding"][0]})
 
 
-def _from_modules(model: Any, size: tuple[int, int, int] | None) -> tuple[list[_Linear], float | None]:
+def _from_modules(model: Any, size: Image | None) -> tuple[list[_Linear], float | None]:
     linear: list[_Linear] = []
     leak: float | None = None
     after = False  # an activation follows the last linear layer
@@ -183,7 +185,7 @@ def _from_modules(model: Any, size: tuple[int, int, int] | None) -> tuple[list[_
             made = _conv(layer, size) if name == "Conv2d" else _Linear(layer.weight, layer.bias)
             if made.conv is not None:
                 filters, _, high, broad = _array(layer.weight).shape
-                h, w, step, edge = *made.conv["input"][1:], made.conv["stride"], made.conv["padding"]
+                (_, h, w), step, edge = made.conv["input"], made.conv["stride"], made.conv["padding"]
                 size = filters, (h + 2 * edge - high) // step + 1, (w + 2 * edge - broad) // step + 1
             linear.append(made)
             after = False
@@ -308,7 +310,18 @@ def _layered(linear: list[_Linear], leak: float, biased: list[int]) -> LayeredNe
     return LayeredNetwork(layers, leak)
 
 
-def model_from(model: Any, leak: float | None = None, size: tuple[int, int, int] | None = None) -> Model:
+def _pair(model: Any) -> tuple[Floats, Floats] | None:
+    """(W, a) with W (m, d) and a (m,); None for anything else."""
+    if not isinstance(model, tuple) or len(model) != 2:
+        return None
+    try:
+        W, a = _array(model[0]), _array(model[1])
+    except (TypeError, ValueError):  # two layers with their biases
+        return None
+    return (W, a) if W.ndim == 2 and a.ndim == 1 else None
+
+
+def model_from(model: Any, leak: float | None = None, size: Image | None = None) -> Model:
     """A network from the many things that are one: a `Network`, a pair (W, a), a result, a dict with W and a or with layers, a
     PyTorch module or state dict, a list of arrays, or an object whose method ``__reluflow__()`` returns the pair (list of W
     or (W, b), leak). `leak` is for those that do not say it themselves; `size` the shape of images for convolutions."""
@@ -320,10 +333,9 @@ def model_from(model: Any, leak: float | None = None, size: tuple[int, int, int]
     if hasattr(model, "__reluflow__"):
         weights, own = model.__reluflow__()
         return _assemble(_from_pairs(weights, False), float(own))
-    if isinstance(model, tuple) and len(model) == 2 and not isinstance(model[0], (tuple, list)):
-        W, a = _array(model[0]), _array(model[1])
-        if a.ndim == 1:
-            return Model(Network(W, a, stated), single=_is_single(model[0]))
+    pair = _pair(model)
+    if pair is not None:
+        return Model(Network(*pair, stated), single=_is_single(model[0]))
     if isinstance(getattr(model, "network", None), Network):
         return Model(model.network)
     if isinstance(model, Mapping):
@@ -365,7 +377,7 @@ def network_from(model: Any, leak: float | None = None) -> Network:
 class ModelWords:
     """How a model is handed to the library: a file, arrays, or (layered networks) a temporary JSON file."""
 
-    def __init__(self, model: Any, leak: float | None = None, size: tuple[int, int, int] | None = None):
+    def __init__(self, model: Any, leak: float | None = None, size: Image | None = None):
         self.path: str | None = None
         self.net: tuple[Floats, Floats, float] | None = None
         self.options: dict[str, float] = {}

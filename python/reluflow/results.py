@@ -13,7 +13,8 @@ import numpy as np
 from . import _fields
 from ._errors import Status
 from ._fields import CertifyFields, ExplainFields, FlowFields, InspectFields, MaxmarginFields, TrainFields, VerifyFields
-from ._record import Record, plain, table, typed
+from ._record import Record as Record
+from ._record import plain, table, typed
 
 if TYPE_CHECKING:
     import pandas
@@ -425,8 +426,8 @@ def load(path: str | os.PathLike[str], data: tuple[Any, Any] | None = None) -> A
     if not words or words[0] not in COMMANDS:
         raise ValueError(f"{os.fspath(path)}: not a result of {', '.join(COMMANDS)} (no member run.words)")
     saved = fields._fields.pop("python", None)
-    extra = (saved["page"], saved["exit_code"], saved["status"]) if saved is not None else ("", 0, 0)
-    return result_from(COMMANDS[words[0]], fields, *extra, _saved_source(run, saved, data))
+    page, code, status = (saved["page"], saved["exit_code"], saved["status"]) if saved is not None else ("", 0, 0)
+    return result_from(COMMANDS[words[0]], fields, page, code, status, _saved_source(run, saved, data))
 
 
 def is_missing(value: Any) -> bool:
