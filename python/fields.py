@@ -106,8 +106,8 @@ def sentence(text, unit=""):
 def main(fields, results, target):
     tables = read_tables(open(fields, encoding="utf-8").read())
     tree = ast.parse(open(results, encoding="utf-8").read())
-    result = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Result")
-    methods = {node.name for node in result.body if isinstance(node, ast.FunctionDef)}
+    general = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name in ("Result", "Provable")]
+    methods = {node.name for kind in general for node in kind.body if isinstance(node, ast.FunctionDef)}
     out = []
     for name, (summary, top) in tables.items():
         if name.split()[0] in ("sweep", "basins", "data", "rerun"):  # no results of these

@@ -153,6 +153,8 @@ int cli_finish(CliRun *run, RfStatus status);
 int cli_exit_status(RfStatus status);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
+/* Makes the folder unless it is there. */
+RfStatus cli_folder(CliRun *run, const char *folder);
 /* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed; user is the CliRun. */
 RfStatus cli_picture(void *user, const RfSvg *svg, const char *name);
 /* A context for drawing, also after an interruption: no cancellation, a deadline of its own. */
@@ -172,7 +174,7 @@ typedef struct CliProof {
 
 /* Runs rfcheck on the file. A failure when it does not run or does not accept. */
 RfStatus cli_check_proof(CliRun *run, CliProof *proof);
-void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_json(RfJson *json, const char *name, const CliProof *proof);
 void cli_proof_page(RfText *page, const CliProof *proof);
 
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);

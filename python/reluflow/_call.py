@@ -141,7 +141,8 @@ def call(result: type[R], command: str, arguments: list[str], options: dict[str,
     warn(messages)
     if blocks is None:
         raise error_from(status, text)
-    return result_from(result, _tree(text, blocks), page or "", code, status, _source(data, options))
+    asked = (command, arguments, {name: value for name, value in options.items() if name != "check"}, data, net)
+    return result_from(result, _tree(text, blocks), page or "", code, status, _source(data, options), asked)
 
 
 TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "standardize", "unit", "scale_rows", "bias", "memory", "data_dir")

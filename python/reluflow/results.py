@@ -31,23 +31,25 @@ class Result(Record):
     table, ``result.to_latex()`` its main numbers, ``result.save("x.json")`` keeps it; `reluflow.load` brings it back.
     """
 
-    __slots__ = ("_page", "_exit_code", "_status", "_source", "_run")
+    __slots__ = ("_page", "_exit_code", "_status", "_source", "_run", "_asked")
     _page: str
     _exit_code: int
     _status: int
     _source: Any
     _run: Any  # how it was made: its own member, or that of the result it is part of
+    _asked: Any  # the call: command, arguments, options, data, network
 
     _FRAME = ""  # the field of to_frame()
 
-    def __init__(self, fields: dict[str, Any], page: str = "", exit_code: int = 0, status: int = 0, source: Any = None, run: Any = None):
+    def __init__(self, fields: dict[str, Any], page: str = "", exit_code: int = 0, status: int = 0, source: Any = None,
+                 run: Any = None, asked: Any = None):
         super().__init__(fields)
         run = fields.get("run") if run is None else run
-        for name, value in (("_page", page), ("_exit_code", exit_code), ("_status", status), ("_source", source), ("_run", run)):
+        for name, value in (("_page", page), ("_exit_code", exit_code), ("_status", status), ("_source", source), ("_run", run), ("_asked", asked)):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._fields, self._page, self._exit_code, self._status, self._source, self._run)
+        return type(self), (self._fields, self._page, self._exit_code, self._status, self._source, self._run, self._asked)
 
     @property
     def exit_code(self) -> int:
@@ -193,6 +195,37 @@ def _named(*pairs: tuple[str, Any]) -> list[tuple[str, str]]:
     return [(name, _text(value)) for name, value in pairs if not is_missing(value)]
 
 
+class Provable(Result):
+    """A result that can be put into a proof file (docs/proof.md)."""
+
+    __slots__ = ()
+
+    def proof(self, path: Any) -> Any:
+        """Asks the same question again, writes its proof to `path`, and checks the file with `reluflow.checker`, which
+        shares no code with the library. Returns the record of the file, with the checker's verdict; of an explanation
+        `path` is a folder, and a list is returned. The record of a proof asked for in the call itself is
+        ``result["proof"]``.
+        """
+        from . import checker
+        from ._call import call
+
+        if self._asked is None:
+            raise ValueError("this result does not know what was asked")
+        command, arguments, options, data, net = self._asked
+        again = call(type(self), command, arguments, {**options, "proof": path}, data, net=net)
+        written = again["proofs"] if command == "explain" else [again["proof"], again._fields.get("optimum_proof")]
+        records = []
+        for record in (item for item in written if item is not None):
+            with open(record["file"], "rb") as file:
+                status, verdict = checker.check(file)
+            if status:
+                raise RuntimeError(f"{record['file']}: {verdict}")
+            records.append(Record({**record._fields, "accepted": True, "verdict": verdict}))
+        if not records:
+            raise ValueError("no proof could be written: the answer is not proved, or the network does not separate the data")
+        return records if command == "explain" else records[0]
+
+
 class Inspection(Result, InspectFields):
     """What the data decide before training."""
 
@@ -215,7 +248,7 @@ class Inspection(Result, InspectFields):
         return self._fields.get("per_class")
 
 
-class MaxMargin(Result, MaxmarginFields):
+class MaxMargin(Provable, MaxmarginFields):
     """Max margins with certificates."""
 
     __slots__ = ()
@@ -300,7 +333,7 @@ class Training(Result, TrainFields):
         return None if self._fields.get("W") is None else Network(self.W, self.a, self.leak)
 
 
-class Certificate(Result, CertifyFields):
+class Certificate(Provable, CertifyFields):
     """What a network is among all networks that fit the data."""
 
     __slots__ = ()
@@ -323,7 +356,7 @@ class Ledger(Result, VerifyFields):
         return _named(("passed", self.passed), ("failed", self.failed), ("skipped", self.skipped))
 
 
-class Explanation(Result, ExplainFields):
+class Explanation(Provable, ExplainFields):
     """One walk: what the data decide, where the flow goes, what that point is, the best there is."""
 
     __slots__ = ()
@@ -376,10 +409,10 @@ _CLASSES: dict[str, type[Record]] = {
 }
 
 
-def result_from(kind: type[Result], fields: Record, page: str, exit_code: int, status: int, source: Any) -> Any:
+def result_from(kind: type[Result], fields: Record, page: str, exit_code: int, status: int, source: Any, asked: Any = None) -> Any:
     """A result from the parsed output of its command."""
     record = typed(kind, fields, _CLASSES, {"_source": source, "_run": fields._fields.get("run")})
-    return kind(record._fields, page, exit_code, status, source)
+    return kind(record._fields, page, exit_code, status, source, asked=asked)
 
 
 def _saved_source(run: Any, saved: Any, data: Any) -> Any:

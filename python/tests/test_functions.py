@@ -336,3 +336,19 @@ def test_native_refuses_nonsense():
     assert _native.run("inspect", ["memory:data"], None, None, None, None)[0] == 2
     with pytest.raises(TypeError):
         _native.Block()
+
+
+def test_proofs(tmp_path):
+    """result.proof(path) writes a file that the checker accepts, for every kind of result that has one."""
+    best = reluflow.maxmargin("gen:DS-PL2", leak=0.25)
+    record = best.proof(tmp_path / "best.proof")
+    assert record.claim == "optimum" and record.accepted and record.verdict.startswith("accepted optimum ")
+    assert record.lower <= best.global_.objective * (1 + 1e-12) and os.path.exists(record.file)
+    what = reluflow.certify(best.network, "gen:DS-PL2")
+    record = what.proof(tmp_path / "kkt.proof")
+    assert record.claim == "kkt" and os.path.exists(tmp_path / "kkt.proof.optimum")
+    records = reluflow.explain("gen:DS-PL2", width=8).proof(tmp_path / "all")
+    assert [record.claim for record in records][0] == "optimum" and all(record.accepted for record in records)
+    loaded = pickle.loads(pickle.dumps(best))
+    assert loaded.proof(tmp_path / "again.proof").upper == best.proof(tmp_path / "best.proof").upper
+    assert sorted(os.listdir(tmp_path)) == ["again.proof", "all", "best.proof", "kkt.proof", "kkt.proof.optimum"]
