@@ -86,7 +86,9 @@ typedef struct CliRun {
   bool *given; /* see cli_given */
   char **rest; /* words that belong to another command: see CliCommand.foreign */
   int n_rest;
-  const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  const RfTrainResult
+      *trained;            /* train: the result of a population this run was a member of; NULL = train here */
+  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
   RfStatus status;              /* set by cli_finish */
   RfJson *json;                 /* not NULL when JSON is wanted: write the members here */

@@ -440,6 +440,10 @@ RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
 
 /* The members of table `train` for one network; layered: weights in layers instead of W and a. */
 RF_API void rf_json_train(RfJson *json, const RfTrainResult *result, bool layered);
+/* The member `then`: the limit of the flow from a trained network. Not asked for: status NULL; not reached:
+ * limit NULL.
+ */
+RF_API void rf_json_then(RfJson *json, const char *status, const RfFlowLimit *limit);
 /* One row in ten of the records, and the last. */
 RF_API void rf_text_train(RfText *page, const RfTrainResult *result);
 /* Loss and normalised margin against the number of updates. */
