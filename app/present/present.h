@@ -400,6 +400,7 @@ typedef struct RfFlowPaths {
   double *ends; /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
   double *samples;  /* n x 2: the data in the same plane */
   char axes[2][48]; /* names of the axes for d > 2 */
+  double *plane;    /* 2 x d: the orthonormal axes themselves */
 } RfFlowPaths;
 
 /* A time for drawing that a reader waits for: the deadline of the context given to rf_flow_paths_new. */
@@ -411,6 +412,9 @@ RF_API void rf_flow_paths_free(RfFlowPaths *paths);
  */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
+
+/* The member `paths`, of at most `most` neurons; null for 0 of them, without a study, and out of time. */
+RF_API RfStatus rf_json_paths(RfContext *context, RfJson *json, const RfStudyFlow *study, rf_index most);
 
 /* Pictures; rf_svg_free them. */
 RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);

@@ -174,8 +174,10 @@ def test_networks_in_and_out():
     assert reluflow.flow(X, y, weights=start).limit.status == "converged"
     more = reluflow.train(X, y, model=start, steps=1, rate=1e-9)
     assert np.allclose(more.W, start.W, atol=1e-6)
-    with pytest.raises(ValueError, match="bias"):
-        reluflow.certify({"0.weight": limit.W, "0.bias": np.ones(6), "2.weight": limit.a[None]}, X, y)
+    biased = {"0.weight": limit.W, "0.bias": np.ones(6), "2.weight": limit.a[None]}
+    assert reluflow.certify(biased, X, y, local=True).margin == reluflow.certify((np.column_stack([limit.W, np.ones(6)]), limit.a), np.column_stack([X, np.ones(5)]), y, local=True).margin
+    with pytest.raises(TypeError, match="bias= is set"):
+        reluflow.certify(biased, X, y, bias=1.0)
     layered = {"activation": "relu", "layers": [{"kind": "dense", "shape": [2, 2], "weights": np.array([[1.0, 1], [-1, -1]])},
                                                 {"kind": "dense", "shape": [1, 2], "weights": [[1.0, -1.0]]}]}
     assert reluflow.certify(layered, X, y).layers is not None
