@@ -30,13 +30,13 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
 typedef struct Variant {
   double tolerance;        /* relative to that of the context */
   double q_frozen, q_slow; /* as in RfRun */
-  double together;
+  double together;         /* relative to that of the problem */
   bool by_steps;
 } Variant;
 
-static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, RF_TOL_TOGETHER, false};
-static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
-static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
+static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false};
+static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true};
+static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true};
 
 /* Runs from the start, or from the checkpoint `from` (not NULL); the_run is the one whose results count.
  * after_fit (not NULL) receives the state at the end of the fit. */
@@ -52,7 +52,7 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
   run->tol *= variant->tolerance;
   run->tol_implicit *= variant->tolerance;
   run->q_frozen = variant->q_frozen, run->q_slow = variant->q_slow;
-  run->together = variant->together, run->by_steps = variant->by_steps;
+  run->together *= variant->together, run->by_steps = variant->by_steps;
   do { /* a sample that comes into sight on the way to infinity leads back to the fit */
     run->woken = false;
     if (!status) status = rf_fit(run, &limit->outcome, limit->why);
@@ -122,7 +122,7 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfF
   limit->compared = (RfFlowCompared){.made = true,
                                      .tolerance = variant->tolerance,
                                      .frozen_at = variant->q_frozen,
-                                     .merging = variant->together,
+                                     .merging = variant->together * rf_run_together(problem),
                                      .by_steps = variant->by_steps,
                                      .from_start = !from,
                                      .disagreed = disagreed};

@@ -299,7 +299,12 @@ double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
 /* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
-static inline bool rf_run_large(const RfRun *run) { return run->problem->start->m * run->problem->n >= 4000; }
+enum { RF_LARGE = 4000 }; /* neurons times samples */
+static inline bool rf_run_large(const RfRun *run) {
+  return run->problem->start->m * run->problem->n >= RF_LARGE;
+}
+/* Largest difference of directions that such a run merges. */
+double rf_run_together(const RfFlowProblem *problem);
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 

@@ -47,6 +47,10 @@ RfStatus rf_run_resize(RfRun *run) {
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
 
+double rf_run_together(const RfFlowProblem *problem) {
+  return problem->start->m * problem->n >= RF_LARGE ? RF_TOL_TOGETHER_LARGE : RF_TOL_TOGETHER;
+}
+
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
                     const RfFlowSettings *settings) {
   memset(run, 0, sizeof *run);
@@ -56,7 +60,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
-  run->together = RF_TOL_TOGETHER;
+  run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
