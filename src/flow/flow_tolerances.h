@@ -45,10 +45,11 @@
 #define RF_TOL_SMALL       2e-9 /* units are small while all of them change no margin by more than half of this */
 #define RF_TOL_SMALL_LARGE 2e-6 /* the same in large networks, for speed */
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
-#define RF_TOL_TOGETHER_LARGE                                                                                \
-  3e-4                             /* the same in large networks: 1e-7, a tenth of what they are followed to */
-#define RF_TOL_MERGED_PUSH 1e-7 /* push of a sample over all times the difference merged: below, no matter */
-#define RF_TOL_REST_FALL   1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_TOGETHER_WIDE                                                                                 \
+  3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MERGED_PUSH 1e-7 /* push of a sample over all times the difference merged: below, no matter   \
+                                 */
+#define RF_TOL_REST_FALL 1e-8   /* fall of ln L that counts as one */
 #define RF_TOL_REST_TO_AND_FRO                                                                               \
   1e-6                            /* events without a fall: what L could still lose in all the time so far */
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */

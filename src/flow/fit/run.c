@@ -47,8 +47,10 @@ RfStatus rf_run_resize(RfRun *run) {
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
 
+enum { WIDE = 2000 }; /* neurons among which a single one changes the network by less than merging does */
+
 double rf_run_together(const RfFlowProblem *problem) {
-  return problem->start->m * problem->n >= RF_LARGE ? RF_TOL_TOGETHER_LARGE : RF_TOL_TOGETHER;
+  return problem->start->m >= WIDE ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
 }
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
