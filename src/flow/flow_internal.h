@@ -90,6 +90,7 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
+  double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
   double log_S, q_least;         /* ln S, smallest margin */
   rf_index evaluations;
 } RfSystem;

@@ -260,16 +260,13 @@ void rf_system_normalise(RfSystem *system, double *y) {
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
   rf_index n = system->n, d = system->d;
   const RfSlide *slide = &system->slide[unit];
-  const double *X = system->problem->X;
   /* sum_on c_i s_i x_i = -(projection of the unprojected field): the field is formed afresh, g may be
    * projected */
+  double *factor = system->slide_factor, *field = factor + n;
+  for (rf_index i = 0; i < n; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
+  rf_la_combine(field, system->problem->X, factor, n, d, d);
   for (rf_index z = 0; z < slide->n_on; z++) {
-    double sum = 0;
-    for (rf_index i = 0; i < n; i++) {
-      double factor = system->slope[unit * n + i] * system->c[i];
-      if (factor != 0) sum += factor * rf_la_dot(slide->pinv + z * d, X + i * d, d);
-    }
-    double c = system->c[slide->on[z]];
+    double sum = rf_la_dot(slide->pinv + z * d, field, d), c = system->c[slide->on[z]];
     slopes[z] = c != 0 ? -sum / c : (sum > 0 ? -INFINITY : INFINITY);
   }
 }

@@ -68,7 +68,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
-  system->q = RF_NEW(double, 5 * n);
+  system->q = RF_NEW(double, 6 * n + d);
   system->seen = RF_NEW(uint8_t, n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
@@ -83,6 +83,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->c = system->p + n;
   system->curvature = system->c + n;
   system->x_norm = system->curvature + n;
+  system->slide_factor = system->x_norm + n;
   return RF_OK;
 }
 
@@ -152,27 +153,45 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
 
 /* ---- patterns ------------------------------------------------------------------------------ */
 
-/* Orthonormal basis of the span of the samples on which the unit slides (modified Gram-Schmidt, twice). */
-static void slide_basis(const RfSystem *system, RfSlide *slide) {
+/* Orthonormal basis of the span of the samples on which the unit slides (modified Gram-Schmidt, twice).
+ * corner (n_on x n_on, lower): the samples in it, when they are independent; false: they are not. */
+static bool slide_basis(const RfSystem *system, RfSlide *slide, double *corner) {
   rf_index d = system->d;
   slide->rank = 0;
   for (rf_index z = 0; z < slide->n_on; z++) {
     const double *x = system->problem->X + slide->on[z] * d;
-    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->on[z]];
+    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->on[z]], along;
     if (slide->rank >= d) break;
     memcpy(b, x, (size_t)d * sizeof(double));
+    for (rf_index r = 0; r < slide->rank; r++) corner[z * slide->n_on + r] = 0;
     for (int pass = 0; pass < 2; pass++)
-      for (rf_index r = 0; r < slide->rank; r++)
-        rf_la_axpy(b, -rf_la_dot(slide->basis + r * d, b, d), slide->basis + r * d, d);
+      for (rf_index r = 0; r < slide->rank; r++) {
+        along = rf_la_dot(slide->basis + r * d, b, d);
+        rf_la_axpy(b, -along, slide->basis + r * d, d);
+        corner[z * slide->n_on + r] += along;
+      }
     double norm = rf_la_norm(b, d);
     if (norm <= system->context->tol.rank * size || size == 0) continue;
     rf_la_scale(b, 1 / norm, d);
-    slide->rank++;
+    corner[z * slide->n_on + slide->rank++] = norm;
+  }
+  return slide->rank == slide->n_on;
+}
+
+/* pinv: rows z with sum_z (pinv_z . v) x_z = projection of v. Independent samples x_z = sum_r corner_zr b_r:
+ * corner^T pinv = basis, from the last row up. */
+static void slide_inverse(const RfSystem *system, RfSlide *slide, const double *corner) {
+  rf_index d = system->d, count = slide->n_on;
+  for (rf_index r = count - 1; r >= 0; r--) {
+    double *row = slide->pinv + r * d;
+    memcpy(row, slide->basis + r * d, (size_t)d * sizeof(double));
+    for (rf_index z = r + 1; z < count; z++)
+      rf_la_axpy(row, -corner[z * count + r], slide->pinv + z * d, d);
+    rf_la_scale(row, 1 / corner[r * count + r], d);
   }
 }
 
-/* pinv: rows z with sum_z (pinv_z . v) x_z = projection of v; minimum-norm coefficients when samples are
- * dependent. */
+/* The same for dependent samples, whose coefficients of minimum norm are taken. */
 static RfStatus slide_pinv(const RfSystem *system, RfSlide *slide) {
   rf_index d = system->d, z_count = slide->n_on, longest = d > z_count ? d : z_count;
   double *A = RF_NEW(double, d *z_count + longest);
@@ -191,22 +210,31 @@ static RfStatus slide_pinv(const RfSystem *system, RfSlide *slide) {
   return status;
 }
 
+/* count: hyperplanes it is on. */
 static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   RfSlide *slide = &system->slide[unit];
-  rf_index n = system->n, d = system->d;
+  rf_index n = system->n, d = system->d, most = count < d ? count : d;
   rf_free(slide->on);
   rf_free(slide->basis);
   memset(slide, 0, sizeof *slide);
   if (count == 0) return RF_OK;
+  double *corner = RF_NEW(double, count *count);
   slide->on = RF_NEW(rf_index, count);
-  slide->basis = RF_NEW(double, (d + count) * d);
-  if (!slide->on || !slide->basis)
+  slide->basis = RF_NEW(double, (most + count) * d);
+  if (!slide->on || !slide->basis || !corner) {
+    rf_free(corner);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
-  slide->pinv = slide->basis + d * d;
+  }
+  slide->pinv = slide->basis + most * d;
   for (rf_index i = 0; i < n; i++)
     if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
-  slide_basis(system, slide);
-  return slide_pinv(system, slide);
+  RfStatus status = RF_OK;
+  if (slide_basis(system, slide, corner))
+    slide_inverse(system, slide, corner);
+  else
+    status = slide_pinv(system, slide);
+  rf_free(corner);
+  return status;
 }
 
 /* Samples in the span of those it slides on have their hyperplanes there too: the unit slides on all of them.
@@ -247,8 +275,9 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
   }
-  RfStatus status = build_slide(system, unit, zeros > 0 ? n : 0);
-  if (!status && zeros > 0 && absorb_dependent(system, unit) > 0) status = build_slide(system, unit, n);
+  RfStatus status = build_slide(system, unit, zeros);
+  rf_index absorbed = !status && zeros > 0 ? absorb_dependent(system, unit) : 0;
+  if (!status && absorbed > 0) status = build_slide(system, unit, zeros + absorbed);
   system->hash[unit] = rf_pattern_hash(sigma, n);
   return status;
 }
