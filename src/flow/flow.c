@@ -32,11 +32,12 @@ typedef struct Variant {
   double q_frozen, q_slow; /* as in RfRun */
   double together;         /* relative to that of the problem */
   bool by_steps;
+  double stride; /* tolerance of long steps, relative to their own */
 } Variant;
 
-static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false};
-static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true};
-static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true};
+static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
+static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
+static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
 
 /* Runs from the start, or from the checkpoint `from` (not NULL); the_run is the one whose results count.
  * after_fit (not NULL) receives the state at the end of the fit. */
@@ -51,6 +52,7 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
   if (!status && from) status = rf_run_load(run, from);
   run->tol *= variant->tolerance;
   run->tol_implicit *= variant->tolerance;
+  run->stride_tolerance = variant->stride;
   run->q_frozen = variant->q_frozen, run->q_slow = variant->q_slow;
   run->together *= variant->together, run->by_steps = variant->by_steps;
   do { /* a sample that comes into sight on the way to infinity leads back to the fit */

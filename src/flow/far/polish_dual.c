@@ -79,7 +79,8 @@ static void fill_matrix(Dual *dual) {
   memcpy(dual->copy, dual->matrix, (size_t)(order * order) * sizeof(double));
 }
 
-/* By LU factors where the pivots say that the matrix is far from singular, else the solution of least norm. */
+/* By LU factors where the pivots say that the matrix is far from singular, else the solution of least norm.
+ */
 static RfStatus solve(RfContext *context, Dual *dual) {
   rf_index order = dual->r + dual->groups;
   double least = INFINITY, most = 0;

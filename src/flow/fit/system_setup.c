@@ -185,8 +185,7 @@ static void slide_inverse(const RfSystem *system, RfSlide *slide, const double *
   for (rf_index r = count - 1; r >= 0; r--) {
     double *row = slide->pinv + r * d;
     memcpy(row, slide->basis + r * d, (size_t)d * sizeof(double));
-    for (rf_index z = r + 1; z < count; z++)
-      rf_la_axpy(row, -corner[z * count + r], slide->pinv + z * d, d);
+    for (rf_index z = r + 1; z < count; z++) rf_la_axpy(row, -corner[z * count + r], slide->pinv + z * d, d);
     rf_la_scale(row, 1 / corner[r * count + r], d);
   }
 }
