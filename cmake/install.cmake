@@ -14,13 +14,18 @@ install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8
   DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there
 
 file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
+set(RF_PC_ARB "-lflint")
+if(ARB_LIBRARY)
+  get_filename_component(RF_PC_ARB ${ARB_LIBRARY} NAME_WE)
+  string(REGEX REPLACE "^lib" "-l" RF_PC_ARB "${RF_PC_ARB} -lflint")
+endif()
 configure_file(cmake/reluflow.pc.in reluflow.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/reluflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(RF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/reluflow)
 install(EXPORT reluflow NAMESPACE reluflow:: FILE reluflow-targets.cmake DESTINATION ${RF_PACKAGE_DIR})
 install(EXPORT reluflow-static NAMESPACE reluflow:: FILE reluflow-static-targets.cmake DESTINATION ${RF_PACKAGE_DIR})
-install(FILES cmake/FindLAPACKE.cmake DESTINATION ${RF_PACKAGE_DIR})
+install(FILES cmake/FindLAPACKE.cmake cmake/FindArb.cmake DESTINATION ${RF_PACKAGE_DIR})
 configure_package_config_file(cmake/reluflow-config.cmake.in reluflow-config.cmake INSTALL_DESTINATION ${RF_PACKAGE_DIR})
 write_basic_package_version_file(reluflow-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/reluflow-config.cmake ${PROJECT_BINARY_DIR}/reluflow-config-version.cmake

@@ -38,17 +38,6 @@ foreach(source ${RF_TEST_SOURCES})
   endif()
 endforeach()
 
-# Tests that need a rigorous second opinion link FLINT/Arb: tests/ROOM/test_NAME.c that include <arb.h>.
-find_library(FLINT_LIBRARY flint REQUIRED)
-find_library(ARB_LIBRARY NAMES arb flint-arb REQUIRED)
-foreach(source ${RF_TEST_SOURCES})
-  file(STRINGS ${source} uses_arb REGEX "#include <(arb|flint)")
-  if(uses_arb)
-    rf_test_name(${source} target name)
-    target_link_libraries(${target} PRIVATE ${ARB_LIBRARY} ${FLINT_LIBRARY})
-  endif()
-endforeach()
-
 file(GLOB RF_SHELL_TESTS CONFIGURE_DEPENDS tests/*/*.sh)
 foreach(script ${RF_SHELL_TESTS})
   get_filename_component(room ${script} DIRECTORY)

@@ -7,7 +7,7 @@
 typedef struct CertifyFlags {
   double leak;
   const char *map;
-  bool local, check;
+  bool local, prove, check;
   const char *proof;
 } CertifyFlags;
 
@@ -19,6 +19,8 @@ static const CliOption options[] = {
     {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
      "which arrays are the weights: fc1.weight=W,fc2.weight=a"},
     {"--local", CLI_FLAG, FIELD(local), NULL, NULL, 0, 0, "do not compare with the global optimum"},
+    {"--prove", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
+     "enclose an exact KKT point near the network in ball arithmetic, and say how near"},
     {"--proof", CLI_TEXT, FIELD(proof), "FILE", NULL, 0, 0,
      "write a proof of the KKT residuals, which rfcheck FILE checks in exact arithmetic"},
     {"--check", CLI_FLAG, FIELD(check), NULL, NULL, 0, 0, "run rfcheck on the file of --proof"},
@@ -157,6 +159,7 @@ static int certify_run(CliRun *run) {
   RfCertifySettings settings;
   rf_certify_settings_init(&settings);
   settings.global = !flags->local;
+  settings.prove = flags->prove;
   settings.seed = run->common.seed;
   if (run->common.tol > 0) run->context.tol.kkt = run->context.tol.gap = run->common.tol;
   RfStatus status = cli_load(run, &data);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef struct FlowFlags {
-  rf_index width, trace, max_steps;
-  bool no_audit;
+  rf_index width, trace, frames, max_steps;
+  bool no_audit, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -44,10 +44,14 @@ static const CliOption options[] = {
     {"--until", CLI_TEXT, FIELD(until), "WHEN", "infinity", 0, 0, "infinity, loss=L or time=T"},
     {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
      "about this many rows of quantities along the run"},
+    {"--frames", CLI_INDEX, FIELD(frames), "N", "0", 0, 0,
+     "about this many states of every neuron along the run, in the JSON, for those who show it move"},
     {"--max-steps", CLI_INDEX, FIELD(max_steps), "N", "200000", 1, 0,
      "integrator steps after which the limit is undecided"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
      "do not read the run independently while it goes on: for sweeps"},
+    {"--prove-alignment", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
+     "decide crossings, slides and destinies of the limit of small scale in ball and exact arithmetic"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
      "seconds to spend on whether the limit is a local and a global optimum; 0 = do not ask"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0,
@@ -78,8 +82,9 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->mean = flags->norm == 1, s->freeze_second = flags->freeze == 1;
   s->flow.branches = flags->branches == 0 ? RF_BRANCHES_STOP : RF_BRANCHES_FOLLOW;
   s->all_branches = flags->branches == 2;
+  s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit;
+  s->flow.audit = !flags->no_audit, s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);

@@ -3,7 +3,24 @@
 
 #include <math.h>
 
-static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest) {
+static void proved_json(RfJson *json, const RfProvedPoint *p) {
+  if (!p->asked) return rf_json_null(json, "proved");
+  rf_json_object(json, "proved");
+  rf_json_boolean(json, "holds", p->proved);
+  rf_json_string(json, "why", p->why);
+  rf_json_number(json, "distance", p->distance);
+  rf_json_number(json, "radius", p->radius);
+  rf_json_number(json, "margin_lower", p->margin_lower);
+  rf_json_number(json, "margin_upper", p->margin_upper);
+  rf_json_number(json, "slack", p->slack);
+  rf_json_integer(json, "equations", p->equations);
+  rf_json_integer(json, "tight", p->tight);
+  rf_json_integer(json, "kinks", p->kinks);
+  rf_json_integer(json, "bits", p->bits);
+  rf_json_end(json);
+}
+
+static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest, const RfProvedPoint *proved) {
   bool known = kkt->lambda != NULL;
   rf_json_object(json, "kkt");
   rf_json_boolean(json, "holds", kkt->holds);
@@ -31,6 +48,7 @@ static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest) {
   } else {
     rf_json_null(json, "nearest");
   }
+  proved_json(json, proved);
   rf_json_end(json);
 }
 
@@ -100,7 +118,7 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   rf_json_number(json, "margin", c->kkt.margin);
   rf_json_numbers(json, "margins", c->kkt.margins, c->kkt.n);
   rf_json_number(json, "objective", c->kkt.objective);
-  kkt_json(json, &c->kkt, &c->nearest);
+  kkt_json(json, &c->kkt, &c->nearest, &c->proved);
   tolerances_json(json, &c->tolerances);
   rf_json_integer(json, "zero_neurons", c->kkt.n_zero);
   rf_json_number(json, "balance_error", c->kkt.lambda ? c->kkt.balance_error : NAN);

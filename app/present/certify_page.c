@@ -130,6 +130,18 @@ static void witness_sentence(RfText *out, const RfCertificate *c) {
       100 * c->norm2_drop);
 }
 
+static void proved_sentence(RfText *out, const RfProvedPoint *p) {
+  if (p->proved)
+    rf_text_addf(out,
+                 "an exact one exists within %.3g of this network, relative to its weights; its margin is in "
+                 "[%.17g, %.17g]. Enclosed in balls of %lld bits: %lld equations, every inequality strict "
+                 "by %.2g or more.",
+                 p->distance, p->margin_lower, p->margin_upper, (long long)p->bits, (long long)p->equations,
+                 p->slack);
+  else
+    rf_text_addf(out, "%s.", p->why);
+}
+
 /* ---- pages ------------------------------------------------------------------------------------------ */
 
 static void section(RfText *page, const char *title, const char *align,
@@ -153,6 +165,16 @@ void rf_certificate_page(RfText *page, const RfCertificate *c, int width) {
   rf_text_style(page, RF_PLAIN);
   rf_text_free(&sentence);
   if (is_separating(c)) section(page, "This network", "lrl", first_order, c);
+  if (c->proved.asked) {
+    rf_text_add(page, "\n");
+    rf_text_styled(page, RF_BOLD, "KKT point");
+    rf_text_add(page, ": ");
+    rf_text_styled(page, c->proved.proved ? RF_GOOD : RF_ACCENT, c->proved.proved ? "proved" : "not proved");
+    rf_text_add(page, "\n  ");
+    proved_sentence(&sentence, &c->proved);
+    rf_text_wrap(page, rf_text_string(&sentence), 2, width);
+    rf_text_free(&sentence);
+  }
   rf_text_add(page, "\n");
   verdict_line(page, "Local optimum", c->local, c->local_why, width);
   if (c->witness.m > 0) {
@@ -196,6 +218,12 @@ void rf_certificate_html(RfText *page, const RfCertificate *c) {
   rf_html_verdict(page, verdict_style(c), rf_text_string(&sentence));
   rf_text_free(&sentence);
   if (is_separating(c)) section_html(page, "This network", first_order, c);
+  if (c->proved.asked) {
+    rf_html_section(page, c->proved.proved ? "KKT point: proved" : "KKT point: not proved");
+    proved_sentence(&sentence, &c->proved);
+    rf_html_paragraph(page, rf_text_string(&sentence));
+    rf_text_free(&sentence);
+  }
   verdict_html(page, "Local optimum", c->local, c->local_why);
   if (c->witness.m > 0) {
     witness_sentence(&sentence, c);

@@ -67,6 +67,12 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
   else if (e->flow.run.out_of_time)
     rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
               e->flow.run.seconds);
+  else if (e->flow.run.result.limit.outcome == RF_FLOW_NOT_SEPARATED)
+    rf_format(out, size, "Gradient flow from this start never separates the data%s.",
+              e->best.has_global && e->best.global.status == RF_OPTIMUM_INFEASIBLE
+                  ? ", and no network of this kind can"
+              : e->best.has_global && isfinite(e->best.global.objective) ? "; a network that does exists"
+                                                                         : "");
   else if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED)
     rf_format(out, size, "Gradient flow from this start: %s.",
               rf_flow_outcome_name(e->flow.run.result.limit.outcome));
@@ -139,7 +145,9 @@ static void data_section(RfText *page, const RfExplanation *e) {
   } else if (e->n_parts == 0 && i->linear.status == RF_OK) {
     add_picture(page, i, rf_inspection_margins_svg, "Margins of the samples under the max-margin separator.");
   }
+  rf_html_fold(page, "Which theorems apply, and why");
   theorems(page, &i->theory);
+  rf_html_fold_end(page);
 }
 
 static void margin_rows(RfTable *table, const RfExplanation *e) {
@@ -167,8 +175,16 @@ static void margin_rows(RfTable *table, const RfExplanation *e) {
   }
 }
 
+static bool has_margins(const RfExplanation *e) {
+  for (rf_index k = 0; k < e->n_parts; k++)
+    if (has_margins(&e->parts[k])) return true;
+  return e->prediction || e->flow.run.result.limit.outcome == RF_FLOW_CONVERGED ||
+         (e->best.has_global && isfinite(e->best.global.objective));
+}
+
 static void margins_section(RfText *page, const RfExplanation *e) {
   RfTable table;
+  if (!has_margins(e)) return;
   rf_html_section(page, "Margins compared");
   if (e->n_parts)
     rf_table_init(&table, "llrl", "class|network|normalised margin|how it is known");

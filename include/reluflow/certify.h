@@ -150,8 +150,21 @@ typedef struct RfNearest {
   double stationarity; /* the larger of stationarity and complementarity there */
 } RfNearest;
 
+/* An exact KKT point near the network, enclosed in ball arithmetic (a Krawczyk step on the equations of its
+ * kinks and tight samples, every strict inequality decided): existence, not a small residual. */
+typedef struct RfProvedPoint {
+  bool asked, proved;
+  const char *why;                   /* a sentence: what was proved, or where the proof stops */
+  double distance;                   /* at most: |theta - theta'| / |theta|, both at min margin 1 */
+  double radius;                     /* its weights are known to this, relative to |theta| */
+  double margin_lower, margin_upper; /* around its normalised margin */
+  double slack;                      /* least relative slack of the strict inequalities */
+  rf_index equations, tight, kinks, bits;
+} RfProvedPoint;
+
 typedef struct RfCertifySettings {
   bool global;              /* compare with the global optimum */
+  bool prove;               /* enclose an exact KKT point: fills `proved` */
   const RfOptimum *optimum; /* already known for these data and this leak; NULL = solve for it */
   double time_limit;        /* seconds for the search of the optimum; <= 0 = none */
   rf_index most_kinks;      /* try every choice of slopes up to this many own-class kinks */
@@ -169,6 +182,7 @@ typedef struct RfCertificate {
   RfKkt kkt;
   RfCertifyTolerances tolerances;
   RfNearest nearest;
+  RfProvedPoint proved;
   RfVerdict local;
   const char *local_why; /* a sentence */
   RfNet witness;         /* a better network at min margin 1, of the same width; m = 0 when there is none */

@@ -239,10 +239,10 @@ static RfStatus draw_layer(RfClaimRun *run, const double *values, const double *
   rf_axis_cover(&second.x, x, width), rf_axis_cover(&second.y, y, width);
   rf_axis_pad(&second.x, 0.05), rf_axis_pad(&second.y, 0.05);
   rf_plot_axes(&second);
-  rf_plot_marks(&second, sides[0][0], sides[0][1], count[0], RF_MARK_DISC, RF_COLOUR_ORANGE);
-  rf_plot_marks(&second, sides[1][0], sides[1][1], count[1], RF_MARK_DISC, RF_COLOUR_BLUE);
-  const RfLegendEntry legend[] = {{"outer weight > 0", RF_COLOUR_ORANGE, RF_MARK_DISC},
-                                  {"outer weight < 0", RF_COLOUR_BLUE, RF_MARK_DISC}};
+  rf_plot_marks(&second, sides[0][0], sides[0][1], count[0], RF_MARK_DISC, RF_COLOUR_PLUS);
+  rf_plot_marks(&second, sides[1][0], sides[1][1], count[1], RF_MARK_DISC, RF_COLOUR_MINUS);
+  const RfLegendEntry legend[] = {{"outer weight > 0", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                  {"outer weight < 0", RF_COLOUR_MINUS, RF_MARK_DISC}};
   rf_svg_legend(&svg, 480, 30, 330, legend, 2);
   rf_svg_end(&svg);
   return rf_claim_picture(run, &svg, "E-PL-4.svg");

@@ -103,8 +103,8 @@ static void draw_rows(RfSvg *svg, int row, int column, const Layer *layer, const
   for (rf_index k = 0; k < layer->m; k++)
     rf_plot_marks(&plot, layer->x + k, layer->y + k, 1, RF_MARK_DISC,
                   !sign         ? RF_COLOUR_GREEN
-                  : sign[k] > 0 ? RF_COLOUR_ORANGE
-                                : RF_COLOUR_BLUE);
+                  : sign[k] > 0 ? RF_COLOUR_PLUS
+                                : RF_COLOUR_MINUS);
   rf_svg_label(svg, plot.left, plot.top - 10, RF_ANCHOR_START, 13, RF_COLOUR_INK, title);
 }
 

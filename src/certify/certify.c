@@ -142,8 +142,11 @@ static RfStatus compare_layers(RfContext *context, RfCertificate *c, const RfNet
 static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
+  RfKktSystem found = {0};
   RfStatus status = rf_point_new(context, &point, net, X, y, n);
-  if (!status) status = rf_certify_nearest(context, &c->nearest, &point);
+  if (!status) status = rf_certify_nearest(context, &c->nearest, &found, &point);
+  if (!status && settings->prove) status = rf_certify_prove(context, &c->proved, &found, net);
+  rf_kkt_system_free(&found);
   if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
   if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
   if (settings->global) c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;
@@ -161,6 +164,13 @@ RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const Rf
   if (!settings) settings = &usual;
   *certificate = (RfCertificate){.tolerances = rf_certify_tolerances(context),
                                  .nearest = {.distance = NAN, .stationarity = NAN},
+                                 .proved = {.asked = settings->prove,
+                                            .why = "the network does not separate the data",
+                                            .distance = NAN,
+                                            .radius = NAN,
+                                            .margin_lower = NAN,
+                                            .margin_upper = NAN,
+                                            .slack = NAN},
                                  .norm2_drop = NAN,
                                  .lower = NAN,
                                  .best = NAN,

@@ -85,8 +85,25 @@ typedef struct RfMove {
 RfStatus rf_witness_try(RfContext *context, RfNet *witness, double *drop, const RfPoint *point,
                         const RfMove *move);
 
-/* The KKT point next to the network, when one is found. */
-RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, const RfPoint *point);
+/* ---- the nearest KKT point ---------------------------------------------------------------------------- */
+
+/* The KKT equations on a pattern of tight samples and kinks (nearest.c), and where Newton's method ended. */
+typedef struct RfKktSystem {
+  const RfPoint *p;
+  rf_index size, n_tight, n_kinks;
+  rf_index *tight;  /* samples with a multiplier */
+  rf_index *kinks;  /* positions i*m + k */
+  double *slopes;   /* n rows of m: off the kinks; 0 on them */
+  double *unknowns; /* W, a, lambda, nu */
+  double *F, *J;    /* size; size x size */
+} RfKktSystem;
+
+void rf_kkt_system_free(RfKktSystem *system);
+/* The KKT point next to the network, when one is found; then *found is its system, unless found is NULL. */
+RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, RfKktSystem *found, const RfPoint *point);
+/* Encloses an exact KKT point at the end of Newton's method, or says why not (prove.c). */
+RfStatus rf_certify_prove(RfContext *context, RfProvedPoint *proved, const RfKktSystem *system,
+                          const RfNet *net);
 
 /* Fills local, local_why, witness, own_kinks, choices. is_global: the network attains the certified optimum.
  */

@@ -20,6 +20,9 @@
 #define RF_CERTIFY_DROP 1e-13
 /* neurons whose unit vectors agree to this are proportional: a few units in the last place */
 #define RF_CERTIFY_PROPORTIONAL 1e-15
+/* a KKT point to be proved: neurons whose unit vectors agree to this after Newton's method are one group; a
+ * wrong guess costs distance, never truth */
+#define RF_CERTIFY_SAME_GROUP 1e-7
 /* how nearly tight samples may count as tight when a witness is looked for, far from a KKT point: a ladder,
  * no decision */
 #define RF_CERTIFY_NEARLY                                                                                    \

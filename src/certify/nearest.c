@@ -18,19 +18,10 @@
 
 enum { most_unknowns = 300, most_steps = 15, most_rungs = 6 };
 
-typedef struct System {
-  const RfPoint *p;
-  rf_index size, n_tight, n_kinks;
-  rf_index *tight;  /* samples with a multiplier */
-  rf_index *kinks;  /* positions i*m + k */
-  double *slopes;   /* n rows of m: off the kinks; 0 on them */
-  double *unknowns; /* W, a, lambda, nu */
-  double *F, *J;    /* size; size x size */
-} System;
-
-static void system_free(System *s) {
+void rf_kkt_system_free(RfKktSystem *s) {
   void *blocks[] = {s->tight, s->kinks, s->slopes, s->unknowns, s->F, s->J};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) rf_free(blocks[i]);
+  memset(s, 0, sizeof *s);
 }
 
 /* Is the slope inside (leak, 1), so that the input must be 0? */
@@ -40,7 +31,7 @@ static bool is_pinned(double slope, double leak) {
 }
 
 /* Tight samples and kinks as the projection at eta sees them. */
-static void find_pattern(const RfContext *at_eta, System *s, const RfProjection *projection) {
+static void find_pattern(const RfContext *at_eta, RfKktSystem *s, const RfProjection *projection) {
   const RfPoint *p = s->p;
   for (rf_index i = 0; i < p->n; i++) {
     if (!(projection->lambda[i] > 0)) continue;
@@ -58,12 +49,12 @@ static void find_pattern(const RfContext *at_eta, System *s, const RfProjection 
   }
 }
 
-static RfStatus system_new(RfContext *context, System *s, const RfContext *at_eta, const RfPoint *p,
+static RfStatus system_new(RfContext *context, RfKktSystem *s, const RfContext *at_eta, const RfPoint *p,
                            const RfProjection *projection) {
-  *s = (System){.p = p,
-                .tight = RF_NEW(rf_index, p->n),
-                .kinks = RF_NEW(rf_index, p->n * p->m),
-                .slopes = RF_NEW(double, p->n * p->m)};
+  *s = (RfKktSystem){.p = p,
+                     .tight = RF_NEW(rf_index, p->n),
+                     .kinks = RF_NEW(rf_index, p->n * p->m),
+                     .slopes = RF_NEW(double, p->n * p->m)};
   if (!s->tight || !s->kinks || !s->slopes)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT point");
   find_pattern(at_eta, s, projection);
@@ -87,7 +78,7 @@ static RfStatus system_new(RfContext *context, System *s, const RfContext *at_et
 }
 
 /* What tight sample t and neuron k contribute to F and J: columns and rows of w_k, a_k and lambda_t. */
-static void add_pair(System *s, rf_index t, rf_index k) {
+static void add_pair(RfKktSystem *s, rf_index t, rf_index k) {
   const RfPoint *p = s->p;
   rf_index i = s->tight[t], weights = p->m * p->d, row_a = weights + k, row_q = weights + p->m + t;
   const double *x = p->X + i * p->d, *w = s->unknowns + k * p->d;
@@ -107,7 +98,7 @@ static void add_pair(System *s, rf_index t, rf_index k) {
   J[row_q * s->size + row_a] -= slope * z;
 }
 
-static void evaluate(System *s) {
+static void evaluate(RfKktSystem *s) {
   const RfPoint *p = s->p;
   rf_index own = p->m * (p->d + 1), pairs = own + s->n_tight;
   memset(s->J, 0, (size_t)(s->size * s->size) * sizeof *s->J);
@@ -130,7 +121,7 @@ static void evaluate(System *s) {
 }
 
 /* Newton steps until the equations hold to rounding or stop improving. */
-static RfStatus newton(RfContext *context, System *s) {
+static RfStatus newton(RfContext *context, RfKktSystem *s) {
   double best = INFINITY;
   double *kept = rf_copy_doubles(s->unknowns, s->size);
   RfStatus status = kept ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT point");
@@ -151,7 +142,7 @@ static RfStatus newton(RfContext *context, System *s) {
 }
 
 /* The network of the unknowns judged as any other, and its distance from the one given. */
-static RfStatus judge(RfContext *context, RfNearest *nearest, const System *s, double eta) {
+static RfStatus judge(RfContext *context, RfNearest *nearest, const RfKktSystem *s, double eta) {
   const RfPoint *p = s->p;
   RfNet net = {0};
   RfKkt kkt = {0};
@@ -172,29 +163,34 @@ static RfStatus judge(RfContext *context, RfNearest *nearest, const System *s, d
 }
 
 /* One guess of the pattern. */
-static RfStatus try_pattern(RfContext *context, RfNearest *nearest, const RfPoint *p, double eta) {
+static RfStatus try_pattern(RfContext *context, RfNearest *nearest, RfKktSystem *found, const RfPoint *p,
+                            double eta) {
   RfContext at_eta = *context;
   RfProjection projection = {0};
   RfProjectionSettings settings = {.tight_only = true};
-  System system = {0};
+  RfKktSystem system = {0};
   at_eta.tol.kkt = eta;
   RfStatus status = rf_project(&at_eta, &projection, p, &settings);
   if (!status && projection.stationarity > RF_CERTIFY_STRAY * eta) status = RF_LIMIT; /* another pattern */
   if (!status) status = system_new(context, &system, &at_eta, p, &projection);
   if (!status) status = newton(context, &system);
   if (!status) status = judge(context, nearest, &system, eta);
-  system_free(&system);
+  if (!status && nearest->found && found)
+    *found = system;
+  else
+    rf_kkt_system_free(&system);
   rf_projection_free(&projection);
   return status == RF_LIMIT || status == RF_ERR_NUMERIC ? RF_OK : status;
 }
 
-RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, const RfPoint *point) {
+RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, RfKktSystem *found,
+                            const RfPoint *point) {
   *nearest = (RfNearest){.distance = NAN, .stationarity = NAN};
   if (point->m * (point->d + 1) > most_unknowns) return RF_OK;
   double eta = context->tol.kkt;
   RfStatus status = RF_OK;
   for (int rung = 0; rung < most_rungs && !nearest->found && !status; rung++, eta *= 10) {
-    status = try_pattern(context, nearest, point, eta);
+    status = try_pattern(context, nearest, found, point, eta);
     if (!status && rf_context_stop(context)) return RF_INTERRUPTED;
   }
   return status;

@@ -217,6 +217,8 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
   if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
+  if (!status && settings->with_alignment && settings->prove_alignment)
+    status = rf_align_prove(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, &the_run, settings->resume,
                       is_large ? &after_fit : NULL);

@@ -30,6 +30,10 @@ RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlig
                                 const double *base, const rf_index *on, rf_index n_on, int sign_a);
 /* x and other lie on one line. */
 bool rf_flow_parallel(const double *x, const double *other, rf_index d);
+/* line (n) = one sample of its line, the same for all of them; along (n): its signed length in the direction
+ * of that one. */
+RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const double *X, rf_index n,
+                       rf_index d);
 
 /* ---- system.c: the equations in the clock dtau = S dt -------------------------------------- */
 
@@ -40,11 +44,14 @@ bool rf_flow_parallel(const double *x, const double *other, rf_index d);
  * which the longest w has length about 1: dw = a e^-rho g,  da = 0,  drho = -mu. These are no polar
  * coordinates, so a unit may pass through w = 0. */
 typedef struct RfSlide {
-  rf_index n_on; /* hyperplanes the unit slides on; 0 = none */
-  rf_index *on;  /* their samples */
+  rf_index n_on;     /* samples on whose hyperplanes the unit slides; 0 = none */
+  rf_index *on;      /* those samples; the ones on one line share their hyperplane, and its slope */
+  rf_index *plane;   /* n_on: the hyperplane of each */
+  rf_index n_planes; /* hyperplanes */
+  rf_index *first;   /* n_planes: one of its samples, whose direction is the normal */
   rf_index rank;
-  double *basis; /* rank rows of d, orthonormal, span of those samples */
-  double *pinv;  /* n_on rows of d: coefficients of the projection on the span, in terms of the samples */
+  double *basis; /* rank rows of d, orthonormal, span of the normals */
+  double *pinv;  /* n_planes rows of d: coefficients of the projection on the span, in terms of the normals */
 } RfSlide;
 
 typedef struct RfSystem {
@@ -91,6 +98,8 @@ typedef struct RfSystem {
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
   double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
+  rf_index *line;                /* n: a sample that stands for its line (parallel.c), */
+  double *along;                 /* n: and its signed length in the direction of that one */
   double log_S, q_least;         /* ln S, smallest margin */
   rf_index evaluations;
 } RfSystem;
@@ -127,12 +136,14 @@ double rf_system_gauge_rate(const RfSystem *system);
 void rf_system_normalise(RfSystem *system, double *y);
 /* Rebuilds slope and slide of a unit from sigma; marks it dead when leak = 0 and no sample is active. */
 RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
-/* s_i of the hyperplanes a unit slides on, at the last rf_system_fields. */
+/* The slopes of the hyperplanes a unit slides on (n_planes), at the last rf_system_fields: that of the
+ * samples in the direction of the normal; infinite, by the side the unit is driven to, where there is no
+ * kink. */
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes);
-/* When the samples it slides on are dependent their slopes are not unique: gap = 0 when some slopes in
+/* When the normals it slides on are dependent their slopes are not unique: gap = 0 when some slopes in
  * [leak,1] hold the unit there; otherwise gap > 0 (relative) and residual (d) = the smallest field that pulls
  * it off. */
-static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_on > slide->rank; }
+static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_planes > slide->rank; }
 RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual);
 /* Projects a vector on the hyperplanes the unit slides on. */
 void rf_system_project(const RfSystem *system, rf_index unit, double *g);

@@ -41,7 +41,7 @@ cmake --build "$work/client/build" >/dev/null
 "$work/client/build/use" | grep -q '^[0-9]'
 "$work/client/build/use_static" | grep -q '^[0-9]'
 # the shared library brings its own libraries along: a user's program names none of them
-if readelf -d "$work/client/build/use" | grep NEEDED | grep -E 'openblas|lapack|jansson|gmp|libz'; then
+if readelf -d "$work/client/build/use" | grep NEEDED | grep -E 'openblas|lapack|jansson|gmp|flint|libz'; then
   echo "reluflow::reluflow shows the libraries it uses"; exit 1
 fi
 "$work/prefix/bin/reluflow" --version >/dev/null

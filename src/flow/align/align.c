@@ -18,6 +18,7 @@ void rf_align_neuron_free(RfAlignNeuron *neuron) {
   rf_free(neuron->branch_direction);
   rf_free(neuron->direction);
   rf_free(neuron->velocity);
+  rf_free(neuron->proof.branch_samples);
   memset(neuron, 0, sizeof *neuron);
 }
 

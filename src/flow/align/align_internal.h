@@ -23,6 +23,11 @@ RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfA
                           const double *base, const double *slack, const rf_index *on, rf_index n_on,
                           int sign_a);
 
+/* The same when no two of the samples are parallel. */
+RfStatus rf_align_options_distinct(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+                                   const double *base, const double *slack, const rf_index *on, rf_index n_on,
+                                   int sign_a);
+
 /* ---- align_segment.c ----------------------------------------------------------------------- */
 
 /* Motion inside one sector, dw = a g dt, da = g.w dt, with u = g/|g| and s = sign(a), which is constant along
@@ -106,7 +111,7 @@ RfStatus rf_align_path_new(RfContext *context, RfAlignPath **path, const RfAlign
 double rf_align_slope(const RfAlignPath *path, rf_index i);
 void rf_align_set_side(RfAlignPath *path, rf_index i, double side);
 void rf_align_set_field(RfAlignPath *path, const double *g);
-/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count. */
+/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count, except at leak 1. */
 void rf_align_fresh_base(RfAlignPath *path);
 /* Brings the joint norm back to about 1 by a power of two. */
 void rf_align_rescale(RfAlignPath *path);

@@ -4,8 +4,10 @@
  * and 1 + leak - s for r_i < 0: one sample v of weight c'. Where samples of opposite labels cancel (symmetric
  * data), c' = 0 and the plane has no kink at all. */
 #include "flow/flow_internal.h"
+#include "flow/align/align_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "la/la.h"
@@ -56,6 +58,51 @@ static double along(const double *x, double size, const double *v, rf_index d) {
 bool rf_flow_parallel(const double *x, const double *other, rf_index d) {
   double size = rf_la_norm(other, d), dot = rf_la_dot(x, other, d), scale = rf_la_norm(x, d) * size;
   return scale > 0 && fabs(dot) >= scale * (1 - RF_TOL_LINE_COSINE) - RF_TOL_DIVISOR;
+}
+
+typedef struct Row { /* a sample and where its line cuts a fixed direction */
+  double cut;
+  rf_index sample;
+} Row;
+
+static int by_cut(const void *left, const void *right) {
+  const Row *a = left, *b = right;
+  if (a->cut != b->cut) return a->cut < b->cut ? -1 : 1;
+  return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+/* |v.x|/|x| for a v that no data was made for: equal on one line, different on others but for accidents. */
+static double cut_of(const double *x, double size, rf_index d) {
+  double sum = 0, golden = 0.6180339887498949, at = 0;
+  for (rf_index j = 0; j < d; j++) {
+    at += golden;
+    at -= floor(at);
+    sum += (at + 0.5) * (x[j] / size);
+  }
+  return fabs(sum) / sqrt((double)d);
+}
+
+RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const double *X, rf_index n,
+                       rf_index d) {
+  Row *rows = RF_NEW(Row, n);
+  rf_index count = 0;
+  if (!rows) return rf_fail(context, RF_ERR_MEMORY, "out of memory for lines of samples");
+  for (rf_index i = 0; i < n; i++) {
+    line[i] = i, along[i] = rf_la_norm(X + i * d, d);
+    if (along[i] > 0) rows[count++] = (Row){cut_of(X + i * d, along[i], d), i};
+  }
+  qsort(rows, (size_t)count, sizeof *rows, by_cut);
+  for (rf_index k = 1; k < count; k++)
+    for (rf_index j = k - 1; j >= 0 && rows[k].cut - rows[j].cut <= RF_TOL_LINE * (double)d; j--) {
+      rf_index i = rows[k].sample, other = line[rows[j].sample];
+      if (!rf_flow_parallel(X + i * d, X + other * d, d)) continue;
+      line[i] = other;
+      break;
+    }
+  for (rf_index i = 0; i < n; i++)
+    if (along[i] > 0 && rf_la_dot(X + i * d, X + line[i] * d, d) < 0) along[i] = -along[i];
+  rf_free(rows);
+  return RF_OK;
 }
 
 static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on, rf_index n_on) {
@@ -116,6 +163,42 @@ RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *f
     for (int o = 0; sides->found && o < one.count && o < RF_MOST_OPTIONS; o++)
       sides->found[o * n_on + z] = (int8_t)(same ? p.found[o * p.count + k] : -p.found[o * p.count + k]);
   }
+  planes_free(&p);
+  return status;
+}
+
+/* Every row of sides from hyperplanes to samples. */
+static RfStatus expand_sides(RfContext *context, RfAlignOptions *options, const Planes *p, rf_index n_on) {
+  int8_t *side = RF_NEW(int8_t, options->count * n_on + 1);
+  if (!side) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
+  for (rf_index o = 0; o < options->count; o++)
+    for (rf_index z = 0; z < n_on; z++) {
+      int8_t of_plane = options->side[o * p->count + p->of[z]];
+      side[o * n_on + z] = p->r[z] > 0 ? of_plane : (int8_t)-of_plane;
+    }
+  rf_free(options->side);
+  options->side = side;
+  options->n_on = n_on, options->room = 0;
+  return RF_OK;
+}
+
+RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+                          const double *base, const double *slack, const rf_index *on, rf_index n_on,
+                          int sign_a) {
+  Planes p;
+  if (n_on < 2) return rf_align_options_distinct(context, options, field, base, slack, on, n_on, sign_a);
+  RfStatus status = planes_new(context, &p, n_on, field->d);
+  if (status) return status;
+  find_planes(&p, field, on, n_on);
+  if (p.count == n_on) {
+    planes_free(&p);
+    return rf_align_options_distinct(context, options, field, base, slack, on, n_on, sign_a);
+  }
+  merge(&p, field, base, on, n_on);
+  for (rf_index z = 0; z < n_on; z++) p.slope[p.of[z]] = slack[on[z]] / fabs(p.r[z]); /* its room: slacks */
+  RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};
+  status = rf_align_options_distinct(context, options, &merged, p.base, p.slope, p.all, p.count, sign_a);
+  if (!status) status = expand_sides(context, options, &p, n_on);
   planes_free(&p);
   return status;
 }

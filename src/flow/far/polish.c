@@ -525,7 +525,7 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   }
   rf_system_slide_slopes(system, unit, slopes);
   *hold = true;
-  for (rf_index z = 0; z < slide->n_on; z++)
+  for (rf_index z = 0; z < slide->n_planes; z++)
     if (!(slopes[z] >= leak - RF_TOL_SLOPE_LIMIT && slopes[z] <= 1 + RF_TOL_SLOPE_LIMIT)) *hold = false;
   return RF_OK;
 }

@@ -124,12 +124,17 @@ static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
   return rf_system_refresh_unit(system, k);
 }
 
-static int slope_side(const RfSystem *system, rf_index unit, rf_index sample, double *slopes) {
+/* The slope of the hyperplane of this sample has left [leak,1]: all samples on its line take their sides. */
+static void leave_plane(RfSystem *system, rf_index unit, rf_index sample, double *slopes) {
   const RfSlide *slide = &system->slide[unit];
+  int8_t *sigma = system->sigma + unit * system->n;
   rf_system_slide_slopes(system, unit, slopes);
-  for (rf_index z = 0; z < slide->n_on; z++)
-    if (slide->on[z] == sample) return slopes[z] < 0.5 * (1 + system->problem->leak) ? -1 : 1;
-  return 1;
+  for (rf_index z = 0; z < slide->n_on; z++) {
+    rf_index k = slide->plane[z], i = slide->on[z];
+    if (slide->first[k] != sample) continue;
+    int8_t side = slopes[k] < 0.5 * (1 + system->problem->leak) ? -1 : 1;
+    sigma[i] = (system->along[i] > 0) == (system->along[sample] > 0) ? side : (int8_t)-side;
+  }
 }
 
 /* A slide on dependent samples can no longer be held: the residual field says which hyperplanes are left, and
@@ -242,10 +247,13 @@ static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
   return true;
 }
 
-/* w without its component along x: what has been met is met exactly. */
-static void put_on_plane(RfSystem *system, rf_index k, rf_index i) {
+/* w without its component along x: what has been met is met exactly, and with it the hyperplane of every
+ * sample on the same line. */
+static void meet_plane(RfSystem *system, rf_index k, rf_index i) {
   const double *x = system->problem->X + i * system->d;
   double *w = system->y + k * system->d;
+  for (rf_index j = 0; j < system->n; j++)
+    if (system->line[j] == system->line[i]) system->sigma[k * system->n + j] = 0;
   rf_la_axpy(w, -rf_la_dot(w, x, system->d) / (system->x_norm[i] * system->x_norm[i]), x, system->d);
 }
 
@@ -254,19 +262,17 @@ static void put_on_plane(RfSystem *system, rf_index k, rf_index i) {
 static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to, bool origin, bool *torn) {
   RfSystem *system = &run->system;
   rf_index k = run->hits[from].unit;
-  int8_t *sigma = system->sigma + k * system->n;
   RfStatus status = RF_OK;
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
     bool dependent = rf_slide_dependent(&system->slide[k]);
     if (hit->kind == RF_HIT_PLANE && !origin) {
-      sigma[hit->sample] = 0;
-      put_on_plane(system, k, hit->sample);
+      meet_plane(system, k, hit->sample);
     } else if (hit->kind == RF_HIT_SLOPE && dependent && !*torn) {
       status = tear_off(run, corner, k);
       *torn = true;
     } else if (hit->kind == RF_HIT_SLOPE && !dependent) {
-      sigma[hit->sample] = (int8_t)slope_side(system, k, hit->sample, corner->sides.slope);
+      leave_plane(system, k, hit->sample, corner->sides.slope);
     } else if (hit->kind == RF_HIT_SIGN) {
       double speed = rf_la_dot(rf_system_g(system, k), system->y + k * system->d, system->d);
       system->y[system->units * system->d + k] = copysign(RF_TOL_SIGN, speed);

@@ -45,22 +45,23 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
   double leak = system->problem->leak;
-  double *slopes = RF_NEW(double, slide->n_on + system->d), gap = 0;
+  double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
   if (rf_slide_dependent(slide)) {
     status = rf_system_slide_gap(system, k, &gap, slopes);
     if (!status && gap > RF_TOL_GAP && !settling(run, k, -1))
-      status = add_hit(run, k, slide->on[0], RF_HIT_SLOPE);
+      status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
     rf_system_slide_slopes(system, k, slopes);
-    for (rf_index z = 0; z < slide->n_on && !status; z++)
+    for (rf_index z = 0; z < slide->n_planes && !status; z++)
       if ((slopes[z] < leak - RF_TOL_SLOPE || slopes[z] > 1 + RF_TOL_SLOPE) &&
-          !settling(run, k, slide->on[z]))
-        status = add_hit(run, k, slide->on[z], RF_HIT_SLOPE);
+          !settling(run, k, slide->first[z]))
+        status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
   }
   rf_index a_at = system->units * system->d + k;
-  if (!status && system->y[a_at] * run->y_end[a_at] < 0) status = add_hit(run, k, slide->on[0], RF_HIT_SIGN);
+  if (!status && system->y[a_at] * run->y_end[a_at] < 0)
+    status = add_hit(run, k, slide->first[0], RF_HIT_SIGN);
   rf_free(slopes);
   return status;
 }
@@ -146,8 +147,8 @@ static double watch_value(Watch *watch, double s) {
     return RF_TOL_GAP_AT - gap;
   }
   rf_system_slide_slopes(system, watch->hit->unit, slopes);
-  for (rf_index z = 0; z < slide->n_on; z++)
-    if (slide->on[z] == watch->hit->sample) slope = slopes[z];
+  for (rf_index z = 0; z < slide->n_planes; z++)
+    if (slide->first[z] == watch->hit->sample) slope = slopes[z];
   return fmin(slope - system->problem->leak, 1 - slope);
 }
 

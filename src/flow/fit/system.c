@@ -243,7 +243,11 @@ void rf_system_normalise(RfSystem *system, double *y) {
     }
     if (system->problem->freeze_second) continue;
     if (system->balanced[k]) {
-      if (norm > 0) rf_la_scale(w, sqrt(0.5) / norm, d);
+      /* a w e^{2 rho} stays as it is: at margins of 1e6 an error of 1e-8 in it is one of 1e-2 in them */
+      if (norm > 0) {
+        rf_la_scale(w, sqrt(0.5) / norm, d);
+        rho[k] += 0.5 * log(norm * fabs(a[k]) / 0.5);
+      }
       a[k] = copysign(sqrt(0.5), a[k]);
     } else {
       double joint = hypot(norm, a[k]);
@@ -257,24 +261,43 @@ void rf_system_normalise(RfSystem *system, double *y) {
   if (system->problem->freeze_second) restore_gauge(system, y);
 }
 
+/* On the plus side of hyperplane k, where the samples in the direction of its normal are active, the force of
+ * its samples along the normal is constant + kink, on the minus side constant + leak kink. */
+static void plane_weights(const RfSystem *system, const RfSlide *slide, rf_index k, double *constant,
+                          double *kink) {
+  double size = 0, leak = system->problem->leak;
+  *constant = *kink = 0;
+  for (rf_index z = 0; z < slide->n_on; z++) {
+    if (slide->plane[z] != k) continue;
+    rf_index i = slide->on[z];
+    bool same = (system->along[i] > 0) == (system->along[slide->first[k]] > 0);
+    double push = system->c[i] * system->x_norm[i];
+    *kink += push, size += fabs(push);
+    if (!same) *constant -= (1 + leak) * push;
+  }
+  if (fabs(*kink) <= RF_TOL_CANCELLED * size) *kink = 0;
+}
+
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
   rf_index n = system->n, d = system->d;
   const RfSlide *slide = &system->slide[unit];
-  /* sum_on c_i s_i x_i = -(projection of the unprojected field): the field is formed afresh, g may be
-   * projected */
-  double *factor = system->slide_factor, *field = factor + n;
+  double a = system->y[system->units * d + unit], *factor = system->slide_factor, *field = factor + n;
+  /* sum over hyperplanes of their forces = -(projection of the unprojected field): the field is formed
+   * afresh, g may be projected */
   for (rf_index i = 0; i < n; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
   rf_la_combine(field, system->problem->X, factor, n, d, d);
-  for (rf_index z = 0; z < slide->n_on; z++) {
-    double sum = rf_la_dot(slide->pinv + z * d, field, d), c = system->c[slide->on[z]];
-    slopes[z] = c != 0 ? -sum / c : (sum > 0 ? -INFINITY : INFINITY);
+  for (rf_index k = 0; k < slide->n_planes; k++) {
+    double sum, kink;
+    plane_weights(system, slide, k, &sum, &kink);
+    sum += rf_la_dot(slide->pinv + k * d, field, d);
+    slopes[k] = kink != 0 ? -sum / kink : (a >= 0) == (sum > 0) ? INFINITY : -INFINITY;
   }
 }
 
 RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual) {
   rf_index n = system->n, d = system->d;
   const RfSlide *slide = &system->slide[unit];
-  rf_index count = slide->n_on;
+  rf_index count = slide->n_planes;
   double *columns = RF_NEW(double, count *d + 3 * count + 2 * d), scale = 0;
   if (!columns) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
   double *low = columns + count * d, *high = low + count, *s = high + count, *f = s + count, *part = f + d;
@@ -284,14 +307,16 @@ RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap,
     if (factor != 0) rf_la_axpy(part, factor, system->problem->X + i * d, d);
     if (system->seen[i]) scale += fabs(system->c[i]) * system->x_norm[i];
   }
+  for (rf_index k = 0; k < count; k++) {
+    double constant, kink, *column = columns + k * d, size = system->x_norm[slide->first[k]];
+    plane_weights(system, slide, k, &constant, &kink);
+    rf_la_axpy(part, constant / size, system->problem->X + slide->first[k] * d, d);
+    for (rf_index j = 0; j < d; j++) column[j] = kink * (system->problem->X[slide->first[k] * d + j] / size);
+    low[k] = system->problem->leak, high[k] = 1;
+  }
   memset(f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
   for (rf_index r = 0; r < slide->rank; r++)
     rf_la_axpy(f, -rf_la_dot(slide->basis + r * d, part, d), slide->basis + r * d, d);
-  for (rf_index z = 0; z < count; z++) {
-    for (rf_index j = 0; j < d; j++)
-      columns[z * d + j] = system->c[slide->on[z]] * system->problem->X[slide->on[z] * d + j];
-    low[z] = system->problem->leak, high[z] = 1;
-  }
   RfStatus status =
       rf_la_box_least_squares(system->context, s, residual, NULL, columns, f, low, high, d, count, d, NULL);
   *gap = status ? 0 : rf_la_norm(residual, d) / (scale > 0 ? scale : 1);

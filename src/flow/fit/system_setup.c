@@ -33,6 +33,8 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->g);
   rf_free(system->q);
   rf_free(system->seen);
+  rf_free(system->line);
+  rf_free(system->along);
   memset(system, 0, sizeof *system);
 }
 
@@ -70,10 +72,13 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->g = RF_NEW(double, m *d);
   system->q = RF_NEW(double, 6 * n + d);
   system->seen = RF_NEW(uint8_t, n);
+  system->line = RF_NEW(rf_index, n);
+  system->along = RF_NEW(double, n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
       !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
       !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
-      !system->seen || !system->hash || !system->class_of || !system->V || !system->clear)
+      !system->seen || !system->line || !system->along || !system->hash || !system->class_of || !system->V ||
+      !system->clear)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
   system->clear_w = system->clear + m;
@@ -138,6 +143,11 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
   system->log_t = -INFINITY;
   for (rf_index i = 0; i < system->n; i++)
     system->x_norm[i] = rf_la_norm(problem->X + i * system->d, system->d);
+  status = rf_flow_lines(context, system->line, system->along, problem->X, system->n, system->d);
+  if (status) {
+    rf_system_free(system);
+    return status;
+  }
   for (rf_index k = 0; k < system->m; k++) {
     system->flip[k] = 1;
     system->unit_of[k] = zero_neuron(problem, k) ? -1 : system->units++;
@@ -153,63 +163,75 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
 
 /* ---- patterns ------------------------------------------------------------------------------ */
 
-/* Orthonormal basis of the span of the samples on which the unit slides (modified Gram-Schmidt, twice).
- * corner (n_on x n_on, lower): the samples in it, when they are independent; false: they are not. */
+/* Orthonormal basis of the span of the normals of the hyperplanes on which the unit slides (modified
+ * Gram-Schmidt, twice). corner (n_planes x n_planes, lower): the normals in it, when they are independent;
+ * false: they are not. */
 static bool slide_basis(const RfSystem *system, RfSlide *slide, double *corner) {
-  rf_index d = system->d;
+  rf_index d = system->d, count = slide->n_planes;
   slide->rank = 0;
-  for (rf_index z = 0; z < slide->n_on; z++) {
-    const double *x = system->problem->X + slide->on[z] * d;
-    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->on[z]], along;
+  for (rf_index k = 0; k < count; k++) {
+    const double *x = system->problem->X + slide->first[k] * d;
+    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->first[k]], along;
     if (slide->rank >= d) break;
     memcpy(b, x, (size_t)d * sizeof(double));
-    for (rf_index r = 0; r < slide->rank; r++) corner[z * slide->n_on + r] = 0;
+    for (rf_index r = 0; r < slide->rank; r++) corner[k * count + r] = 0;
     for (int pass = 0; pass < 2; pass++)
       for (rf_index r = 0; r < slide->rank; r++) {
         along = rf_la_dot(slide->basis + r * d, b, d);
         rf_la_axpy(b, -along, slide->basis + r * d, d);
-        corner[z * slide->n_on + r] += along;
+        corner[k * count + r] += along / size;
       }
     double norm = rf_la_norm(b, d);
     if (norm <= system->context->tol.rank * size || size == 0) continue;
     rf_la_scale(b, 1 / norm, d);
-    corner[z * slide->n_on + slide->rank++] = norm;
+    corner[k * count + slide->rank++] = norm / size;
   }
-  return slide->rank == slide->n_on;
+  return slide->rank == count;
 }
 
-/* pinv: rows z with sum_z (pinv_z . v) x_z = projection of v. Independent samples x_z = sum_r corner_zr b_r:
- * corner^T pinv = basis, from the last row up. */
+/* pinv: rows k with sum_k (pinv_k . v) normal_k = projection of v. Independent normals are sum_r corner_kr
+ * b_r: corner^T pinv = basis, from the last row up. */
 static void slide_inverse(const RfSystem *system, RfSlide *slide, const double *corner) {
-  rf_index d = system->d, count = slide->n_on;
+  rf_index d = system->d, count = slide->n_planes;
   for (rf_index r = count - 1; r >= 0; r--) {
     double *row = slide->pinv + r * d;
     memcpy(row, slide->basis + r * d, (size_t)d * sizeof(double));
-    for (rf_index z = r + 1; z < count; z++) rf_la_axpy(row, -corner[z * count + r], slide->pinv + z * d, d);
+    for (rf_index k = r + 1; k < count; k++) rf_la_axpy(row, -corner[k * count + r], slide->pinv + k * d, d);
     rf_la_scale(row, 1 / corner[r * count + r], d);
   }
 }
 
-/* The same for dependent samples, whose coefficients of minimum norm are taken. */
+/* The same for dependent normals, whose coefficients of minimum norm are taken. */
 static RfStatus slide_pinv(const RfSystem *system, RfSlide *slide) {
-  rf_index d = system->d, z_count = slide->n_on, longest = d > z_count ? d : z_count;
-  double *A = RF_NEW(double, d *z_count + longest);
+  rf_index d = system->d, count = slide->n_planes, longest = d > count ? d : count;
+  double *A = RF_NEW(double, d *count + longest);
   if (!A) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
-  double *b = A + d * z_count;
+  double *b = A + d * count;
   RfStatus status = RF_OK;
   for (rf_index j = 0; j < d && !status; j++) {
-    for (rf_index z = 0; z < z_count; z++)
-      for (rf_index r = 0; r < d; r++) A[r * z_count + z] = system->problem->X[slide->on[z] * d + r];
+    for (rf_index k = 0; k < count; k++)
+      for (rf_index r = 0; r < d; r++)
+        A[r * count + k] = system->problem->X[slide->first[k] * d + r] / system->x_norm[slide->first[k]];
     memset(b, 0, (size_t)longest * sizeof(double));
     b[j] = 1;
-    status = rf_la_least_squares(system->context, A, b, d, z_count, system->context->tol.rank, NULL);
-    for (rf_index z = 0; z < z_count; z++) slide->pinv[z * d + j] = b[z];
+    status = rf_la_least_squares(system->context, A, b, d, count, system->context->tol.rank, NULL);
+    for (rf_index k = 0; k < count; k++) slide->pinv[k * d + j] = b[k];
   }
   rf_free(A);
   return status;
 }
 
-/* count: hyperplanes it is on. */
+/* The hyperplanes of the samples slid on. */
+static void slide_planes(const RfSystem *system, RfSlide *slide) {
+  for (rf_index z = 0; z < slide->n_on; z++) {
+    rf_index i = slide->on[z], k = 0;
+    while (k < slide->n_planes && system->line[slide->first[k]] != system->line[i]) k++;
+    slide->plane[z] = k;
+    if (k == slide->n_planes) slide->first[slide->n_planes++] = i;
+  }
+}
+
+/* count: samples whose hyperplanes it is on. */
 static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   RfSlide *slide = &system->slide[unit];
   rf_index n = system->n, d = system->d, most = count < d ? count : d;
@@ -218,15 +240,17 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   memset(slide, 0, sizeof *slide);
   if (count == 0) return RF_OK;
   double *corner = RF_NEW(double, count *count);
-  slide->on = RF_NEW(rf_index, count);
+  slide->on = RF_NEW(rf_index, 3 * count);
   slide->basis = RF_NEW(double, (most + count) * d);
   if (!slide->on || !slide->basis || !corner) {
     rf_free(corner);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
   }
+  slide->plane = slide->on + count, slide->first = slide->plane + count;
   slide->pinv = slide->basis + most * d;
   for (rf_index i = 0; i < n; i++)
     if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
+  slide_planes(system, slide);
   RfStatus status = RF_OK;
   if (slide_basis(system, slide, corner))
     slide_inverse(system, slide, corner);

@@ -68,6 +68,8 @@ bool rf_stride_fits(const RfRun *run) {
   if (rf_run_alone(run) || run->settings->until != RF_UNTIL_INFINITY || run->stride_rest > 0) return false;
   for (rf_index u = 0; u < system->units; u++)
     if (!system->balanced[u] && !system->dead[u]) return false;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->line[i] != i) return false; /* several samples to a hyperplane */
   return true;
 }
 
@@ -324,12 +326,12 @@ static RfStatus check_slides(RfRun *run, rf_index u, double *slopes) {
     rf_index worst = -1;
     double far = RF_TOL_SLOPE;
     rf_system_slide_slopes(system, u, slopes);
-    for (rf_index z = 0; z < slide->n_on; z++) {
+    for (rf_index z = 0; z < slide->n_planes; z++) {
       double off = fmax(slopes[z] - 1, leak - slopes[z]);
       if (off > far) far = off, worst = z;
     }
     if (worst < 0) break;
-    system->sigma[u * system->n + slide->on[worst]] = slopes[worst] > 0.5 * (1 + leak) ? 1 : -1;
+    system->sigma[u * system->n + slide->first[worst]] = slopes[worst] > 0.5 * (1 + leak) ? 1 : -1;
     status = rf_system_refresh_unit(system, u);
   }
   return status;
