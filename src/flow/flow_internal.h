@@ -246,12 +246,13 @@ typedef struct RfRun {
   RfSystem system;
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
-  struct RfStride *stride; /* large/stride.c: takes its place in large networks */
-  double stride_tolerance; /* relative to its own */
-  int stride_rest;         /* steps to be taken without it */
-  bool implicit;           /* which of the two steps */
-  bool fresh;              /* f belongs to system.y */
-  double h, tol;           /* next step, tolerance */
+  const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
+  double stride_tolerance;    /* relative to its own */
+  int stride_rest;            /* steps to be taken without it */
+  bool implicit;              /* which of the two steps */
+  bool fresh;                 /* f belongs to system.y */
+  double h, tol;              /* next step, tolerance */
   double tol_implicit;
   bool by_steps;   /* events by steps that end there, not by dense output */
   double together; /* largest difference of directions that are merged */
