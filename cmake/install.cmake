@@ -9,6 +9,9 @@ install(TARGETS rfcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET reluflow_mpi)
   install(TARGETS reluflow_mpi LIBRARY DESTINATION lib/reluflow)
 endif()
+if(TARGET reluflow_cuda)
+  install(FILES ${RF_CUDA_PLUGIN} DESTINATION lib/reluflow OPTIONAL)
+endif()
 install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
   DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there

@@ -101,7 +101,7 @@ source_files() { # ENDINGS FOLDER...
 }
 
 variant_style() {
-  local folders=(src app ledger include tests bench python) status
+  local folders=(src app ledger cuda include tests bench python) status
   for folder in check web; do [ ! -d $folder ] || folders+=($folder); done
   source_files 'c|h' "${folders[@]}" | xargs -P "$jobs" -n 40 clang-format --dry-run --Werror >build-test/style.log 2>&1
   status=$?

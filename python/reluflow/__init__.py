@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .estimators import GradientFlowClassifier, HardMarginSVC, MaxMarginReLU
     from .functions import certify, explain, flow, inspect, maxmargin, train, verify
     from .networks import Network
-    from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
+    from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Result, Training, load
+    from ._record import Record
     from .sweeps import read_store, sweep
 
 _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
@@ -29,13 +30,14 @@ _HOMES = {
     "sweeps": ("sweep", "read_store"),
     "estimators": _ESTIMATORS,
     "networks": ("Network",),
-    "results": ("Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation"),
+    "_record": ("Record",),
+    "results": ("Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation", "load"),
     "_errors": ("Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError",
                 "InternalError", "ReluflowWarning"),
 }
 
 __all__ = [
-    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
+    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "load", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
     "Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation",
     "Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError", "InternalError",
     "ReluflowWarning", "__version__",

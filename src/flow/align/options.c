@@ -170,23 +170,12 @@ static void push_range(const Turn *turn, rf_index r, double *low, double *high) 
   }
 }
 
-/* Row r on the line of row k: +1 in its direction, -1 against it, 0 not. Tells copies, mirrored copies and
- * everything in one dimension; others that rounding hides are found by the search. */
-static int same_line(const Turn *turn, rf_index r, rf_index k) {
-  const double *x = turn->field->X + turn->on[turn->ridge[r]] * turn->d;
-  const double *y = turn->field->X + turn->on[turn->ridge[k]] * turn->d;
-  rf_index pivot = 0;
-  while (pivot < turn->d - 1 && y[pivot] == 0) pivot++;
-  for (rf_index j = 0; j < turn->d; j++)
-    if (x[j] * y[pivot] != x[pivot] * y[j]) return 0;
-  return (x[pivot] * y[pivot] > 0) - (x[pivot] * y[pivot] < 0);
-}
-
-/* In the plane: does some direction lie on all sides decided and on this side of ridge r? If any does, one
- * that is orthogonal to a row of them. A direction of the field must. */
+/* In two dimensions: does some direction lie on all sides decided and on this side of ridge r? If any does,
+ * one that is orthogonal to a row of them. A direction of the field must. */
 static bool plane_allows(Turn *turn, rf_index r, int8_t side) {
   rf_index count = turn->n_trail + 1;
-  bool fits = false;
+  bool fits = turn->d != 2 || turn->n_ridge <= SEARCH_ALL;
+  if (fits) return true;
   turn->choice[r] = side, turn->trail[turn->n_trail] = r;
   for (rf_index k = 0; k < 2 * count && !fits; k++) {
     const double *x = turn->field->X + turn->on[turn->ridge[turn->trail[k / 2]]] * 2;
@@ -201,20 +190,6 @@ static bool plane_allows(Turn *turn, rf_index r, int8_t side) {
   return fits;
 }
 
-/* Ridges on one hyperplane are left to one side of it: the sides that those decided leave to ridge r. */
-static void sides_left(Turn *turn, rf_index r, bool *plus, bool *minus) {
-  *plus = *minus = true;
-  for (rf_index t = 0; t < turn->n_trail; t++) {
-    rf_index k = turn->trail[t];
-    int line = same_line(turn, r, k);
-    if (line > 0 ? turn->choice[k] < 0 : line < 0 && turn->choice[k] > 0) *plus = false;
-    if (line > 0 && turn->choice[k] > 0) *minus = false;
-  }
-  if (turn->d != 2 || turn->n_ridge <= SEARCH_ALL) return;
-  *plus = *plus && plane_allows(turn, r, 1);
-  *minus = *minus && plane_allows(turn, r, -1);
-}
-
 /* Decides every open ridge of which only one side can be consistent; false when one has none. Safe against
  * rounding: the final test is ridge_agrees, here the slack only widens what is allowed. */
 static bool propagate(Turn *turn) {
@@ -225,9 +200,8 @@ static bool propagate(Turn *turn) {
       double low, high, own = turn->pair[r * turn->n_on + turn->ridge[r]];
       double slack = 2 * turn->slack[turn->on[turn->ridge[r]]];
       push_range(turn, r, &low, &high);
-      bool plus, minus;
-      sides_left(turn, r, &plus, &minus);
-      plus = plus && high + own > -slack, minus = minus && low + turn->field->leak * own <= slack;
+      bool plus = high + own > -slack, minus = low + turn->field->leak * own <= slack;
+      plus = plus && plane_allows(turn, r, 1), minus = minus && plane_allows(turn, r, -1);
       if (!plus && !minus) return false;
       if (plus && minus) continue;
       decide(turn, r, plus ? 1 : -1);

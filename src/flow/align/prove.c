@@ -34,14 +34,16 @@ static RfStatus path_new(RfContext *context, RfProvedPath *path, const RfAlignFi
   rf_index n = field->n, d = field->d;
   *path = (RfProvedPath){.field = field, .n = n, .d = d};
   arb_init(path->leak), arb_init(path->root), arb_init(path->balance);
-  path->side = RF_NEW(int8_t, 5 * n);
-  path->on = RF_NEW(rf_index, 4 * n);
+  path->side = RF_NEW(int8_t, 6 * n);
+  path->on = RF_NEW(rf_index, 6 * n);
   if (!path->side || !path->on) {
     path_free(path);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory to prove alignment");
   }
   path->state = path->side + n, path->kept = path->state + n;
+  path->orient = path->kept + 2 * n, path->tilt = path->orient + n;
   path->hits = path->on + n, path->valley = path->hits + n, path->ridge = path->valley + n;
+  path->plane = path->ridge + n, path->member = path->plane + n;
   path->X = _arb_vec_init(n * d), path->c = _arb_vec_init(n);
   path->plain = _arb_vec_init(d), path->surd = _arb_vec_init(d), path->g = _arb_vec_init(d);
   path->basis = _arb_vec_init(d * d), path->drive = _arb_vec_init(d), path->work = _arb_vec_init(d * d);

@@ -32,9 +32,13 @@ typedef struct RfProvedPath {
   arb_ptr drive;      /* d: the field before projection, in true scale */
   arb_ptr h, k, b;    /* n each: w.x_i = h + k sqrt(root), g.x_i */
   rf_index *hits, n_hits;
-  rf_index *valley, *ridge, n_valley, n_ridge; /* positions in `on` */
-  int8_t *state;                               /* n: low, high or free valleys; sides of ridges */
-  int8_t *kept;                                /* 3 n: the sides of the continuation taken, and scratch */
+  rf_index *plane, n_plane; /* a sample of each hyperplane that it lies on */
+  rf_index *member;         /* n_on: the plane of on[z] */
+  int8_t *orient;           /* n_on: +1 or -1, its direction against that sample */
+  int8_t *tilt;             /* n_plane: valley -1, ridge +1, no kink 0; then the side taken */
+  rf_index *valley, *ridge, n_valley, n_ridge; /* planes */
+  int8_t *state;                               /* n: low, high or free valleys */
+  int8_t *kept;                                /* 2 n: sides of ridges */
   arb_ptr work;                                /* d x d: scratch */
   RfAlignProof *out;
 } RfProvedPath;

@@ -38,39 +38,112 @@ void rf_prove_field(RfProvedPath *path) {
   path->rank = 0;
 }
 
-/* ---- one choice of ridges ------------------------------------------------------------------ */
+/* ---- hyperplanes --------------------------------------------------------------------------- */
 
-/* The slope of free valley z is A/B with A = -drive.p, B = c x.p, p the part of x orthogonal to the other
- * free rows: leak <= A/B <= 1? */
-static int slope_inside(RfProvedPath *path, rf_index z) {
-  rf_index i = path->on[path->valley[z]], rank = 0;
-  arb_ptr others = path->work, p = path->basis; /* the basis is rebuilt by the caller */
-  arb_t A, B, part;
-  arb_init(A), arb_init(B), arb_init(part);
-  for (rf_index k = 0; k < path->n_valley; k++)
-    if (k != z && path->state[k] == FREE)
-      rf_prove_extend(path, others, &rank, row(path, path->on[path->valley[k]]));
-  _arb_vec_set(p, row(path, i), path->d);
-  rf_prove_project(path, p, others, rank);
-  rf_prove_dot(A, path, path->drive, p);
-  arb_neg(A, A);
-  rf_prove_dot(B, path, row(path, i), p);
-  arb_mul(B, B, path->c + i, path->bits);
-  if (arb_is_negative(path->c + i)) arb_neg(A, A), arb_neg(B, B);
-  arb_sub(part, B, A, path->bits);
-  int above = rf_prove_sign(path, part);
-  arb_mul(part, B, path->leak, path->bits);
-  arb_sub(part, A, part, path->bits);
-  int below = rf_prove_sign(path, part);
-  arb_clear(A), arb_clear(B), arb_clear(part);
-  return path->undecided ? UNKNOWN : above >= 0 && below >= 0 ? YES : NO;
+/* x_i = t x_k with t > 0 (+1), t < 0 (-1), or neither (0). Exact: the rows are doubles. */
+static int parallel(const RfProvedPath *path, rf_index i, rf_index k) {
+  arb_srcptr x = row(path, i), y = row(path, k);
+  rf_index pivot = 0;
+  arb_t left, right;
+  while (pivot < path->d - 1 && arb_is_zero(y + pivot)) pivot++;
+  int sign = arf_sgn(arb_midref(x + pivot)) * arf_sgn(arb_midref(y + pivot));
+  arb_init(left), arb_init(right);
+  for (rf_index j = 0; j < path->d && sign; j++) {
+    arb_mul(left, x + j, y + pivot, ARF_PREC_EXACT);
+    arb_mul(right, x + pivot, y + j, ARF_PREC_EXACT);
+    if (!arb_equal(left, right)) sign = 0;
+  }
+  arb_clear(left), arb_clear(right);
+  return sign;
 }
 
-/* sign(a) g.x_i */
-static int push(RfProvedPath *path, rf_index i) {
+/* Sign of sum c_i |x_i| over the samples of a plane: what phi makes of its kink. */
+static int kink_sign(const RfProvedPath *path, rf_index plane) {
+  arb_srcptr v = row(path, path->plane[plane]);
+  rf_index pivot = 0;
+  arb_t sum, part;
+  while (arb_is_zero(v + pivot)) pivot++;
+  arb_init(sum), arb_init(part);
+  for (rf_index z = 0; z < path->n_on; z++) {
+    if (path->member[z] != plane) continue;
+    arb_abs(part, row(path, path->on[z]) + pivot);
+    arb_addmul(sum, part, path->c + path->on[z], ARF_PREC_EXACT);
+  }
+  int sign = arf_sgn(arb_midref(sum));
+  arb_clear(sum), arb_clear(part);
+  return sign;
+}
+
+/* The planes of on[0..n_on), and which of them are valleys and ridges for this sign of a. */
+static void find_planes(RfProvedPath *path) {
+  path->n_plane = path->n_valley = path->n_ridge = 0;
+  for (rf_index z = 0; z < path->n_on; z++) {
+    rf_index k = 0;
+    int orient = 0;
+    while (k < path->n_plane && (orient = parallel(path, path->on[z], path->plane[k])) == 0) k++;
+    if (k == path->n_plane) path->plane[path->n_plane++] = path->on[z], orient = 1;
+    path->member[z] = k, path->orient[z] = (int8_t)orient;
+  }
+  for (rf_index k = 0; k < path->n_plane; k++) {
+    int tilt = path->sign * kink_sign(path, k);
+    if (tilt < 0) path->valley[path->n_valley++] = k;
+    if (tilt > 0) path->ridge[path->n_ridge++] = k;
+    path->tilt[k] = (int8_t)tilt;
+  }
+}
+
+/* drive += what the samples of a plane give on this side of it. */
+static void add_plane(RfProvedPath *path, rf_index plane, int side) {
+  for (rf_index z = 0; z < path->n_on; z++)
+    if (path->member[z] == plane) add_drive(path, path->on[z], side * path->orient[z] > 0);
+}
+
+/* out = v . (what add_plane adds). */
+static void plane_along(arb_t out, const RfProvedPath *path, arb_srcptr v, rf_index plane, int side) {
+  arb_t part;
+  arb_init(part);
+  arb_zero(out);
+  for (rf_index z = 0; z < path->n_on; z++) {
+    if (path->member[z] != plane) continue;
+    rf_prove_dot(part, path, v, row(path, path->on[z]));
+    arb_mul(part, part, path->c + path->on[z], path->bits);
+    if (side * path->orient[z] < 0) arb_mul(part, part, path->leak, path->bits);
+    arb_add(out, out, part, path->bits);
+  }
+  arb_clear(part);
+}
+
+/* ---- one choice of ridges ------------------------------------------------------------------ */
+
+/* Is the slope of free valley z inside [leak, 1]? With p the part of its row orthogonal to the other free
+ * rows: on either side of the plane the field points back to it, as far as p sees. */
+static int slope_inside(RfProvedPath *path, rf_index z) {
+  rf_index plane = path->valley[z], rank = 0;
+  arb_ptr others = path->work, p = path->basis; /* the basis is rebuilt by the caller */
+  arb_t along, own;
+  arb_init(along), arb_init(own);
+  for (rf_index k = 0; k < path->n_valley; k++)
+    if (k != z && path->state[k] == FREE)
+      rf_prove_extend(path, others, &rank, row(path, path->plane[path->valley[k]]));
+  _arb_vec_set(p, row(path, path->plane[plane]), path->d);
+  rf_prove_project(path, p, others, rank);
+  int answer = YES;
+  for (int side = -1; side <= 1 && answer == YES; side += 2) {
+    rf_prove_dot(along, path, path->drive, p);
+    plane_along(own, path, p, plane, side);
+    arb_add(along, along, own, path->bits);
+    int pushed = path->sign * rf_prove_sign(path, along);
+    answer = path->undecided ? UNKNOWN : side * pushed <= 0 ? YES : NO;
+  }
+  arb_clear(along), arb_clear(own);
+  return answer;
+}
+
+/* sign(a) g.v for the row v of a plane */
+static int push(RfProvedPath *path, rf_index plane) {
   arb_t value;
   arb_init(value);
-  rf_prove_dot(value, path, path->g, row(path, i));
+  rf_prove_dot(value, path, path->g, row(path, path->plane[plane]));
   int sign = path->sign * rf_prove_sign(path, value);
   arb_clear(value);
   return sign;
@@ -79,20 +152,20 @@ static int push(RfProvedPath *path, rf_index i) {
 static int check_guess(RfProvedPath *path) {
   int answer = YES;
   for (rf_index z = 0; z < path->n_valley; z++)
-    if (path->state[z] != FREE) add_drive(path, path->on[path->valley[z]], path->state[z] == HIGH);
+    if (path->state[z] != FREE) add_plane(path, path->valley[z], path->state[z] == HIGH ? 1 : -1);
   for (rf_index z = 0; z < path->n_valley && answer == YES; z++)
     if (path->state[z] == FREE) answer = slope_inside(path, z);
   path->rank = 0;
   for (rf_index z = 0; z < path->n_valley && answer == YES; z++)
     if (path->state[z] == FREE &&
-        !rf_prove_extend(path, path->basis, &path->rank, row(path, path->on[path->valley[z]])))
+        !rf_prove_extend(path, path->basis, &path->rank, row(path, path->plane[path->valley[z]])))
       answer = path->undecided ? UNKNOWN : NO;
   if (answer != YES) return answer;
   _arb_vec_set(path->g, path->drive, path->d);
   rf_prove_project(path, path->g, path->basis, path->rank);
   for (rf_index z = 0; z < path->n_valley && answer == YES; z++) {
     if (path->state[z] == FREE) continue;
-    int pushed = push(path, path->on[path->valley[z]]);
+    int pushed = push(path, path->valley[z]);
     if (path->undecided)
       answer = UNKNOWN;
     else if (path->state[z] == HIGH ? pushed < 0 : pushed > 0)
@@ -112,24 +185,32 @@ static int try_guess(RfProvedPath *path) {
   return answer;
 }
 
-/* The guess of floating point: slopes at the ends of [leak, 1] and free ones. */
+/* The guess of floating point: slopes at the ends of [leak, 1] and free ones. A plane gives LOW + (s - leak)
+ * column with column = sum c_i (+-x_i). */
 static bool guess_states(RfContext *context, RfProvedPath *path) {
   const RfAlignField *field = path->field;
   rf_index d = path->d, count = path->n_valley;
-  double *columns = RF_NEW(double, count *d + 4 * count + d);
+  double *columns = RF_NEW(double, count *d + 3 * count + d);
   double *low = columns + count * d, *high = low + count, *slope = high + count, *f = slope + count;
   bool found = false;
   if (!columns) return false;
-  for (rf_index z = 0; z < count; z++) {
-    rf_index i = path->on[path->valley[z]];
-    for (rf_index j = 0; j < d; j++) columns[z * d + j] = field->c[i] * field->X[i * d + j];
-    low[z] = field->leak, high[z] = 1;
-  }
   for (rf_index j = 0; j < d; j++) f[j] = -arf_get_d(arb_midref(path->drive + j), ARF_RND_NEAR);
+  for (rf_index v = 0; v < count; v++) {
+    low[v] = field->leak, high[v] = 1;
+    for (rf_index z = 0; z < path->n_on; z++) {
+      if (path->member[z] != path->valley[v]) continue;
+      double c = field->c[path->on[z]], orient = path->orient[z];
+      for (rf_index j = 0; j < d; j++) {
+        double x = c * field->X[path->on[z] * d + j];
+        columns[v * d + j] += orient * x;
+        f[j] -= ((orient > 0 ? field->leak : 1) - field->leak * orient) * x;
+      }
+    }
+  }
   RfContext quiet = *context;
   if (rf_la_box_least_squares(&quiet, slope, NULL, NULL, columns, f, low, high, d, count, d, NULL) == RF_OK) {
-    for (rf_index z = 0; z < count; z++)
-      path->state[z] = (int8_t)(slope[z] <= low[z] ? LOW : slope[z] >= 1 ? HIGH : FREE);
+    for (rf_index v = 0; v < count; v++)
+      path->state[v] = (int8_t)(slope[v] <= low[v] ? LOW : slope[v] >= 1 ? HIGH : FREE);
     found = true;
   }
   rf_free(columns);
@@ -155,59 +236,49 @@ static int settle_valleys(RfContext *context, RfProvedPath *path) {
   return unknown ? UNKNOWN : NO;
 }
 
-/* 2: into every side taken; 1: along a hyperplane of a minus side; 0: no continuation. */
+/* 2: into every side taken; 1: along a plane of which the minus side was taken; 0: no continuation. */
 static int ridges_agree(RfProvedPath *path, const int8_t *taken) {
   int agreement = 2;
   for (rf_index r = 0; r < path->n_ridge && agreement; r++) {
-    int pushed = push(path, path->on[path->ridge[r]]);
-    if (pushed != taken[r]) agreement = pushed == 0 && taken[r] < 0 && agreement ? 1 : 0;
+    int pushed = push(path, path->ridge[r]);
+    if (pushed != taken[r]) agreement = pushed == 0 && taken[r] < 0 ? 1 : 0;
   }
   return agreement;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static void sort_kinks(RfProvedPath *path) {
-  path->n_valley = path->n_ridge = 0;
-  for (rf_index z = 0; z < path->n_on; z++) {
-    rf_index i = path->on[z];
-    int tilt = path->field->leak == 1         ? 0
-               : arb_is_positive(path->c + i) ? path->sign
-               : arb_is_negative(path->c + i) ? -path->sign
-                                              : 0;
-    if (tilt < 0) path->valley[path->n_valley++] = z;
-    if (tilt > 0) path->ridge[path->n_ridge++] = z;
-  }
-}
-
-/* Sides of the choice at hand: where the field points; 0 stays. */
-static void keep_sides(RfProvedPath *path, const int8_t *taken) {
-  for (rf_index z = 0; z < path->n_on; z++) path->kept[z] = 2;
+/* The continuation at hand: the planes are left to where the field points; 0 stays. */
+static void take_sides(RfProvedPath *path, const int8_t *taken) {
+  rf_index stay = 0, planes = 0;
+  for (rf_index r = 0; r < path->n_ridge; r++) path->tilt[path->ridge[r]] = taken[r];
   for (rf_index z = 0; z < path->n_valley; z++)
-    path->kept[path->valley[z]] = path->state[z] == FREE ? 0 : (int8_t)push(path, path->on[path->valley[z]]);
-  for (rf_index r = 0; r < path->n_ridge; r++) path->kept[path->ridge[r]] = taken[r];
-  for (rf_index z = 0; z < path->n_on; z++) /* no kink: either side, or along it */
-    if (path->kept[z] == 2) path->kept[z] = (int8_t)push(path, path->on[z]);
-}
-
-/* Takes the sides kept; what stays makes the basis. */
-static void take_sides(RfProvedPath *path) {
-  rf_index stay = 0;
+    path->tilt[path->valley[z]] = path->state[z] == FREE ? 0 : (int8_t)push(path, path->valley[z]);
+  for (rf_index k = 0; k < path->n_plane; k++) {
+    bool kink = false;
+    for (rf_index r = 0; r < path->n_ridge; r++) kink = kink || path->ridge[r] == k;
+    for (rf_index z = 0; z < path->n_valley; z++) kink = kink || path->valley[z] == k;
+    if (!kink) path->tilt[k] = (int8_t)push(path, k);
+    planes += path->tilt[k] == 0;
+  }
   for (rf_index z = 0; z < path->n_on; z++) {
     rf_index i = path->on[z];
-    path->side[i] = path->kept[z];
-    path->n_active += path->kept[z] > 0;
-    if (path->kept[z] == 0) path->on[stay++] = i;
+    path->side[i] = (int8_t)(path->tilt[path->member[z]] * path->orient[z]);
+    path->n_active += path->side[i] > 0;
+    if (path->side[i] == 0) path->on[stay++] = i;
   }
   path->n_on = stay;
-  if (stay == path->rank) return; /* the free rows, which are independent */
+  if (planes == path->rank) return; /* the free ones, which are independent */
   path->rank = 0;
-  for (rf_index z = 0; z < stay; z++) rf_prove_extend(path, path->basis, &path->rank, row(path, path->on[z]));
+  for (rf_index k = 0; k < path->n_plane; k++)
+    if (path->tilt[k] == 0) rf_prove_extend(path, path->basis, &path->rank, row(path, path->plane[k]));
 }
 
 static bool settle_choice(RfContext *context, RfProvedPath *path, const int8_t *taken) {
   fresh_drive(path);
-  for (rf_index r = 0; r < path->n_ridge; r++) add_drive(path, path->on[path->ridge[r]], taken[r] > 0);
+  for (rf_index k = 0; k < path->n_plane; k++)
+    if (path->tilt[k] == 0) add_plane(path, k, 1); /* no kink: the same on both sides */
+  for (rf_index r = 0; r < path->n_ridge; r++) add_plane(path, path->ridge[r], taken[r]);
   int settled = settle_valleys(context, path);
   if (settled == UNKNOWN) path->undecided = true;
   if (settled == NO) path->failure = "more valleys meet at one point than are enumerated";
@@ -219,55 +290,56 @@ static bool settle_choice(RfContext *context, RfProvedPath *path, const int8_t *
 typedef struct Search {
   RfContext *context;
   RfProvedPath *path;
-  arb_ptr pair;  /* n_ridge x n_on: s c_j x_i.x_j for ridge i, hyperplane j */
-  arb_ptr along; /* n_ridge: s drive.x_i of the samples off the hyperplanes */
+  arb_ptr ends;  /* n_ridge x n_plane x 2: what a plane adds to s g.v of a ridge on its minus and plus side */
+  arb_ptr along; /* n_ridge: s drive.v of the samples off the planes */
   int8_t *taken; /* n_ridge: sides, 0 = open */
   int8_t *first; /* n_ridge: the first continuation */
   rf_index choices, options;
   int best;
 } Search;
 
+static arb_ptr end_of(const Search *search, rf_index r, rf_index plane, int side) {
+  return search->ends + 2 * (r * search->path->n_plane + plane) + (side > 0);
+}
+
 static void search_new(Search *search) {
   RfProvedPath *path = search->path;
-  search->pair = _arb_vec_init(path->n_ridge * path->n_on);
+  search->ends = _arb_vec_init(2 * path->n_ridge * path->n_plane);
   search->along = _arb_vec_init(path->n_ridge);
   fresh_drive(path);
   for (rf_index r = 0; r < path->n_ridge; r++) {
-    arb_srcptr x = row(path, path->on[path->ridge[r]]);
-    rf_prove_dot(search->along + r, path, x, path->drive);
+    arb_srcptr v = row(path, path->plane[path->ridge[r]]);
+    rf_prove_dot(search->along + r, path, v, path->drive);
     if (path->sign < 0) arb_neg(search->along + r, search->along + r);
-    for (rf_index z = 0; z < path->n_on; z++) {
-      arb_ptr out = search->pair + r * path->n_on + z;
-      rf_prove_dot(out, path, x, row(path, path->on[z]));
-      arb_mul(out, out, path->c + path->on[z], path->bits);
-      if (path->sign < 0) arb_neg(out, out);
-    }
+    for (rf_index k = 0; k < path->n_plane; k++)
+      for (int side = -1; side <= 1; side += 2) {
+        arb_ptr out = end_of(search, r, k, side);
+        plane_along(out, path, v, k, side);
+        if (path->sign < 0) arb_neg(out, out);
+      }
   }
-}
-
-/* total += the least (or largest) of p, leak p, or the one of a known side. */
-static void add_range(const RfProvedPath *path, arb_t total, const arb_t p, int side, bool largest) {
-  bool full = side ? side > 0 : largest ? !arb_is_negative(p) : !arb_is_positive(p);
-  if (full)
-    arb_add(total, total, p, path->bits);
-  else
-    arb_addmul(total, p, path->leak, path->bits);
 }
 
 /* Can ridge r have this side, whatever the open slopes are? Where a ball holds 0 the answer is yes: leaves
  * are judged by themselves. */
 static bool side_possible(const Search *search, rf_index r, int side) {
   const RfProvedPath *path = search->path;
-  arb_srcptr pair = search->pair + r * path->n_on;
-  arb_t push_most;
-  arb_init(push_most);
-  arb_set(push_most, search->along + r);
-  for (rf_index v = 0; v < path->n_valley; v++)
-    add_range(path, push_most, pair + path->valley[v], 0, side > 0);
-  for (rf_index k = 0; k < path->n_ridge; k++)
-    add_range(path, push_most, pair + path->ridge[k], k == r ? side : search->taken[k], side > 0);
-  bool possible = side > 0 ? !arb_is_nonpositive(push_most) : !arb_is_positive(push_most);
-  arb_clear(push_most);
+  arb_t best, end;
+  arb_init(best), arb_init(end);
+  arb_set(best, search->along + r);
+  for (rf_index k = 0; k < path->n_plane; k++) {
+    int known = 0;
+    for (rf_index q = 0; q < path->n_ridge; q++)
+      if (path->ridge[q] == k) known = q == r ? side : search->taken[q];
+    if (!known) { /* the end that helps this side most */
+      (side > 0 ? arb_max : arb_min)(end, end_of(search, r, k, 1), end_of(search, r, k, -1), path->bits);
+      arb_add(best, best, end, path->bits);
+      continue;
+    }
+    arb_add(best, best, end_of(search, r, k, known), path->bits);
+  }
+  bool possible = side > 0 ? !arb_is_nonpositive(best) : !arb_is_positive(best);
+  arb_clear(best), arb_clear(end);
   return possible;
 }
 
@@ -283,36 +355,8 @@ static void judge_choice(Search *search) {
   search->options++;
 }
 
-/* x_i = t x_k with t > 0 (+1), t < 0 (-1), or neither (0). Exact: the rows are doubles. */
-static int parallel(const RfProvedPath *path, rf_index i, rf_index k) {
-  arb_srcptr x = row(path, i), y = row(path, k);
-  rf_index pivot = 0;
-  arb_t left, right;
-  while (pivot < path->d - 1 && arb_is_zero(y + pivot)) pivot++;
-  int sign = arf_sgn(arb_midref(x + pivot)) * arf_sgn(arb_midref(y + pivot));
-  arb_init(left), arb_init(right);
-  for (rf_index j = 0; j < path->d && sign; j++) {
-    arb_mul(left, x + j, y + pivot, ARF_PREC_EXACT);
-    arb_mul(right, x + pivot, y + j, ARF_PREC_EXACT);
-    if (!arb_equal(left, right)) sign = 0;
-  }
-  arb_clear(left), arb_clear(right);
-  return sign;
-}
-
-/* Parallel ridges lie on one hyperplane: the field points to the same side of both. */
-static bool fits_parallel(const Search *search, rf_index r) {
-  const RfProvedPath *path = search->path;
-  for (rf_index k = 0; k < r; k++) {
-    int same = parallel(path, path->on[path->ridge[r]], path->on[path->ridge[k]]);
-    if (same > 0 && search->taken[k] != search->taken[r]) return false;
-    if (same < 0 && search->taken[k] > 0 && search->taken[r] > 0) return false;
-  }
-  return true;
-}
-
-/* In the plane: is there a direction other than 0 on all sides taken so far? If so, one is orthogonal to some
- * row. */
+/* In two dimensions: is there a direction other than 0 on all sides taken so far? If so, one is orthogonal to
+ * some row. */
 static bool fits_plane(const Search *search, rf_index count) {
   const RfProvedPath *path = search->path;
   if (path->d != 2) return true;
@@ -320,10 +364,10 @@ static bool fits_plane(const Search *search, rf_index count) {
   arb_init(value), arb_init(part);
   bool fits = false;
   for (rf_index k = 0; k < 2 * count && !fits; k++) {
-    arb_srcptr x = row(path, path->on[path->ridge[k / 2]]);
+    arb_srcptr x = row(path, path->plane[path->ridge[k / 2]]);
     fits = true;
     for (rf_index j = 0; j < count && fits; j++) { /* the direction is +-(-x_1, x_0) */
-      arb_srcptr y = row(path, path->on[path->ridge[j]]);
+      arb_srcptr y = row(path, path->plane[path->ridge[j]]);
       arb_mul(value, x, y + 1, ARF_PREC_EXACT);
       arb_mul(part, x + 1, y, ARF_PREC_EXACT);
       arb_sub(value, value, part, ARF_PREC_EXACT);
@@ -348,7 +392,7 @@ static void search_sides(Search *search, rf_index r) {
   }
   for (int side = 1; side >= -1; side -= 2) {
     search->taken[r] = (int8_t)side;
-    bool possible = fits_parallel(search, r) && fits_plane(search, r + 1);
+    bool possible = fits_plane(search, r + 1);
     for (rf_index k = 0; k <= r && possible; k++) possible = side_possible(search, k, search->taken[k]);
     if (possible) search_sides(search, r + 1);
   }
@@ -369,17 +413,16 @@ static void note_branch(RfProvedPath *path, rf_index options) {
 }
 
 void rf_prove_turn(RfContext *context, RfProvedPath *path) {
-  sort_kinks(path);
-  if (path->n_ridge > MOST_PAIRS / path->n_on) {
+  find_planes(path);
+  if (path->n_ridge > MOST_PAIRS / path->n_plane) {
     path->failure = "more ridges meet at one point than are enumerated";
     return;
   }
-  Search search = {
-      .context = context, .path = path, .taken = path->kept + path->n, .first = path->kept + 2 * path->n};
+  Search search = {.context = context, .path = path, .taken = path->kept, .first = path->kept + path->n};
   memset(search.taken, 0, (size_t)path->n_ridge);
   search_new(&search);
   search_sides(&search, 0);
-  _arb_vec_clear(search.pair, path->n_ridge * path->n_on);
+  _arb_vec_clear(search.ends, 2 * path->n_ridge * path->n_plane);
   _arb_vec_clear(search.along, path->n_ridge);
   if (path->undecided || path->failure) return;
   if (!search.options) { /* the direction of steepest ascent would be one: there is none, it rests here */
@@ -388,6 +431,5 @@ void rf_prove_turn(RfContext *context, RfProvedPath *path) {
   }
   note_branch(path, search.options);
   if (path->n_ridge > 0) settle_choice(context, path, search.first); /* again: others came after it */
-  keep_sides(path, search.first);
-  take_sides(path);
+  take_sides(path, search.first);
 }
