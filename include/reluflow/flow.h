@@ -53,6 +53,7 @@ typedef struct RfFlowProblem {
   double log_scale;   /* ln eps */
   bool in_limit;      /* eps -> 0 after t -> infinity: log_scale is ignored, times after alignment are NaN */
   bool freeze_second; /* a stays at its initial value (times eps); only W moves */
+  const struct RfGram *gram; /* for the library's own use: NULL */
 } RfFlowProblem;
 
 typedef enum RfBranches { RF_BRANCHES_STOP = 0, RF_BRANCHES_FOLLOW = 1 } RfBranches;
