@@ -3,10 +3,11 @@
 #   sanitize   every C test under ASan and UBSan          memory  small commands under valgrind
 #   malloc     every subcommand with its k-th allocation failing
 #   coverage   lines of src/ reached by the plain tests   style   clang-format and clang-tidy
+#   web        the engine as WebAssembly and the explorer in a browser (tests/web/run)
 # `test --quick` runs plain without the tests labelled slow (tests/costs.txt), with a tenth of the random cases. A line is
 # printed whenever a test ends. Each ctest case (or named check) counts as one; the last line is "N passed, N failed".
 
-suite_variants=(plain clang sanitize memory malloc coverage style)
+suite_variants=(plain clang sanitize memory malloc coverage style web)
 suite_passed=0
 suite_failed=0
 
@@ -100,7 +101,7 @@ source_files() { # ENDINGS FOLDER...
 }
 
 variant_style() {
-  local folders=(src app ledger include tests bench python) status
+  local folders=(src app ledger cuda include tests bench python) status
   for folder in check web; do [ ! -d $folder ] || folders+=($folder); done
   source_files 'c|h' "${folders[@]}" | xargs -P "$jobs" -n 40 clang-format --dry-run --Werror >build-test/style.log 2>&1
   status=$?
@@ -110,6 +111,24 @@ variant_style() {
   status=$?
   [ $status -eq 0 ] || grep -E 'error:|warning:' build-test/tidy.log | head -40 >&2
   count_check "clang-tidy" $status
+}
+
+# The page is built and tried: under node, and in Chromium when playwright can be had from PyPI.
+variant_web() {
+  configure_and_build build-test -DRF_WERROR=ON || { count_check "plain build" 1; return; }
+  RF_WEB_TESTS=ON RF_JOBS=$jobs web/build.sh build-web >&2
+  local status=$?
+  count_check "web build" $status
+  [ $status -eq 0 ] || return
+  local name log=build-test/web.log
+  for name in $(tests/web/run --list); do
+    RELUFLOW=$source_dir/build-test/reluflow tests/web/run "$name" build-web >"$log" 2>&1
+    status=$?
+    if [ $status -eq 77 ]; then say "  web $name skipped: $(tail -1 "$log")"; continue; fi
+    [ $status -eq 0 ] || tail -40 "$log" >&2
+    say "  web $name: $(tail -1 "$log")"
+    count_check "web $name" $status
+  done
 }
 
 # False, with a word, when the arguments of `test` make no sense.

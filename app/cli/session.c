@@ -10,6 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const CliCommand *cli_find_command(int *used, int count, char **words) {
+  int n_commands;
+  const CliCommand *const *commands = cli_commands(&n_commands);
+  for (int i = 0; i < n_commands; i++) {
+    const char *name = commands[i]->name, *space = strchr(name, ' ');
+    size_t first = space ? (size_t)(space - name) : strlen(name);
+    if (strlen(words[0]) != first || strncmp(name, words[0], first) != 0) continue;
+    *used = space ? 2 : 1;
+    if (!space || (count > 1 && strcmp(space + 1, words[1]) == 0)) return commands[i];
+  }
+  return NULL;
+}
+
 RfStatus cli_open(CliRun *run, const CliCommand *command, int count, char **words) {
   memset(run, 0, sizeof *run);
   run->command = command, run->words = (const char *const *)words, run->n_words = count;
@@ -171,11 +184,16 @@ RfContext cli_drawing_context(const CliRun *run) {
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
+RfStatus cli_folder(CliRun *run, const char *folder) {
+  if (mkdir(folder, 0777) == 0 || errno == EEXIST) return RF_OK;
+  return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+}
+
 RfStatus cli_picture(void *user, const RfSvg *svg, const char *name) {
   CliRun *run = user;
   const char *folder = run->common.svg;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+  RfStatus made = cli_folder(run, folder);
+  if (made) return made;
   RfText path = {0};
   rf_text_addf(&path, "%s/%s", folder, name);
   RfStatus status = path.failed ? rf_fail(&run->context, RF_ERR_MEMORY, "out of memory")

@@ -67,6 +67,12 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
   else if (e->flow.run.out_of_time)
     rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
               e->flow.run.seconds);
+  else if (e->flow.run.result.limit.outcome == RF_FLOW_NOT_SEPARATED)
+    rf_format(out, size, "Gradient flow from this start never separates the data%s.",
+              e->best.has_global && e->best.global.status == RF_OPTIMUM_INFEASIBLE
+                  ? ", and no network of this kind can"
+              : e->best.has_global && isfinite(e->best.global.objective) ? "; a network that does exists"
+                                                                         : "");
   else if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED)
     rf_format(out, size, "Gradient flow from this start: %s.",
               rf_flow_outcome_name(e->flow.run.result.limit.outcome));
@@ -87,6 +93,24 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
               e->flow.run.result.limit.margin);
 }
 
+/* Which proof files there are, in one sentence; false without any. */
+static bool proof_sentence(RfText *out, const RfExplanation *e) {
+  rf_index count = 0;
+  const char *first = NULL;
+  for (rf_index p = 0; p <= e->n_parts; p++) {
+    const RfExplanation *part = p < e->n_parts ? &e->parts[p] : e;
+    for (rf_index k = 0; k < part->n_proofs; k++, count++) {
+      if (!first) first = part->proofs[k].file;
+      rf_text_addf(out, "%s%s (%s)", count ? ", " : "Proof files: ", part->proofs[k].file,
+                   part->proofs[k].proof.claim);
+    }
+  }
+  if (count)
+    rf_text_addf(out, ". Check them without this program: rfcheck %s, or python -m reluflow.checker %s.",
+                 first, first);
+  return count > 0;
+}
+
 void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
   char line[RF_EXPLAIN_SENTENCE];
   verdict(line, sizeof line, e);
@@ -98,6 +122,12 @@ void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
     rf_text_addf(page, "%2lld  ", (long long)k + 1);
     rf_text_wrap(page, e->sentences[k], 4, width);
   }
+  RfText proofs = {0};
+  if (proof_sentence(&proofs, e)) {
+    rf_text_add(page, "    ");
+    rf_text_wrap(page, rf_text_string(&proofs), 4, width);
+  }
+  rf_text_free(&proofs);
 }
 
 static void add_picture(RfText *page, const RfInspection *inspection,
@@ -139,7 +169,9 @@ static void data_section(RfText *page, const RfExplanation *e) {
   } else if (e->n_parts == 0 && i->linear.status == RF_OK) {
     add_picture(page, i, rf_inspection_margins_svg, "Margins of the samples under the max-margin separator.");
   }
+  rf_html_fold(page, "Which theorems apply, and why");
   theorems(page, &i->theory);
+  rf_html_fold_end(page);
 }
 
 static void margin_rows(RfTable *table, const RfExplanation *e) {
@@ -167,8 +199,16 @@ static void margin_rows(RfTable *table, const RfExplanation *e) {
   }
 }
 
+static bool has_margins(const RfExplanation *e) {
+  for (rf_index k = 0; k < e->n_parts; k++)
+    if (has_margins(&e->parts[k])) return true;
+  return e->prediction || e->flow.run.result.limit.outcome == RF_FLOW_CONVERGED ||
+         (e->best.has_global && isfinite(e->best.global.objective));
+}
+
 static void margins_section(RfText *page, const RfExplanation *e) {
   RfTable table;
+  if (!has_margins(e)) return;
   rf_html_section(page, "Margins compared");
   if (e->n_parts)
     rf_table_init(&table, "llrl", "class|network|normalised margin|how it is known");
@@ -188,6 +228,12 @@ RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanati
   rf_html_verdict(page, mood(e), line);
   for (rf_index k = 0; k < e->n_sentences; k++) rf_html_paragraph(page, e->sentences[k]);
   margins_section(page, e);
+  RfText proofs = {0};
+  if (proof_sentence(&proofs, e)) {
+    rf_html_section(page, "Proofs");
+    rf_html_paragraph(page, rf_text_string(&proofs));
+  }
+  rf_text_free(&proofs);
   RfExplainViews views;
   if (!rf_explain_views(&views, e)) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   status = rf_html_flows(context, page, views.flows, views.count);

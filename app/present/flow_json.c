@@ -45,6 +45,58 @@ static void align_neuron_json(RfJson *json, const RfAlignNeuron *neuron, char *t
     rf_json_null(json, "crossings");
   rf_json_number(json, "G", neuron->G);
   rf_json_number(json, "log_amplitude", neuron->log_amplitude);
+  if (neuron->proof.asked)
+    rf_json_boolean(json, "proved", neuron->proof.proved);
+  else
+    rf_json_null(json, "proved");
+  rf_json_end(json);
+}
+
+/* The neurons about which something is to be said: not proved, otherwise than floating point has it, or at an
+ * exact tie. */
+static void proof_lists_json(RfJson *json, const RfAlignment *alignment) {
+  const char *lists[] = {"not_proved", "differs", "branches"};
+  for (int list = 0; list < 3; list++) {
+    rf_json_array(json, lists[list]);
+    for (rf_index k = 0; k < alignment->m; k++) {
+      const RfAlignNeuron *neuron = &alignment->neurons[k];
+      const RfAlignProof *proof = &neuron->proof;
+      bool listed[] = {!proof->proved, proof->proved && !proof->agrees, proof->proved && proof->branched};
+      if (!listed[list]) continue;
+      rf_json_object(json, NULL);
+      rf_json_integer(json, "neuron", k);
+      if (list == 0) rf_json_string(json, "why", proof->why);
+      if (list == 1) {
+        rf_json_string(json, "destiny", rf_destiny_name(proof->destiny));
+        rf_json_string(json, "floating", rf_destiny_name(neuron->destiny));
+      }
+      if (list == 2) {
+        rf_json_integer(json, "crossings", proof->branch_event);
+        rf_json_integers(json, "samples", proof->branch_samples, proof->n_branch);
+        rf_json_integer(json, "continuations", proof->n_options);
+      }
+      rf_json_end(json);
+    }
+    rf_json_end(json);
+  }
+}
+
+static void alignment_proof_json(RfJson *json, const RfAlignment *alignment) {
+  rf_index proved = 0, exact = 0, bits = 0, crossings = 0, slides = 0;
+  if (alignment->m == 0 || !alignment->neurons[0].proof.asked) return rf_json_null(json, "proof");
+  for (rf_index k = 0; k < alignment->m; k++) {
+    const RfAlignProof *proof = &alignment->neurons[k].proof;
+    proved += proof->proved, exact += proof->proved && proof->bits == 0;
+    crossings += proof->crossings, slides += proof->slides;
+    if (proof->bits > bits) bits = proof->bits;
+  }
+  rf_json_object(json, "proof");
+  rf_json_integer(json, "proved", proved);
+  rf_json_integer(json, "crossings", crossings);
+  rf_json_integer(json, "slides", slides);
+  rf_json_integer(json, "bits", bits);
+  rf_json_integer(json, "exact", exact);
+  proof_lists_json(json, alignment);
   rf_json_end(json);
 }
 
@@ -84,6 +136,7 @@ static void alignment_json(RfJson *json, const RfFlowReport *report, char *text)
     rf_json_end(json);
   }
   branches_json(json, alignment, text);
+  alignment_proof_json(json, alignment);
   rf_json_end(json);
 }
 
@@ -207,6 +260,24 @@ void rf_json_trace(RfJson *json, const RfFlowTrace *rows, rf_index count) {
   rf_json_end(json);
 }
 
+static void frames_json(RfJson *json, const RfFlowReport *report) {
+  if (!report->frames) return rf_json_null(json, "frames");
+  rf_index n = report->problem->n, d = report->problem->d, m = report->problem->start->m;
+  rf_json_array(json, "frames");
+  for (rf_index k = 0; k < report->n_frames; k++) {
+    const RfStudyFrame *frame = &report->frames[k];
+    rf_json_object(json, NULL);
+    rf_json_number(json, "log_t", frame->log_t);
+    rf_json_number(json, "log_loss", frame->log_loss);
+    rf_json_number(json, "log_norm", frame->log_norm);
+    rf_json_matrix(json, "directions", frame->directions, m, d + 1);
+    rf_json_numbers(json, "log_norms", frame->log_norms, m);
+    rf_json_numbers(json, "margins", frame->margins, n);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
 static void end_json(RfJson *json, const RfFlowReport *report) {
   const RfFlowResult *result = report->result;
   const RfFlowMonitors *monitors = &result->monitors;
@@ -265,6 +336,7 @@ void rf_json_flow(RfJson *json, const RfFlowReport *report) {
   rf_json_boolean(json, "branched", result->branched);
   limit_json(json, report, text);
   rf_json_trace(json, result->trace, result->n_trace);
+  frames_json(json, report);
   end_json(json, report);
   audit_json(json, &report->result->audit);
   rf_json_object(json, "verdict");

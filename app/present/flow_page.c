@@ -37,6 +37,22 @@ static void head(RfText *page, const RfFlowReport *report) {
   rf_text_add(page, problem->freeze_second ? ", second layer frozen\n\n" : "\n\n");
 }
 
+/* What is proved of it, with --prove-alignment. */
+static void alignment_proof_line(RfText *page, const RfAlignment *alignment) {
+  rf_index proved = 0, differs = 0, crossings = 0;
+  if (alignment->m == 0 || !alignment->neurons[0].proof.asked) return;
+  for (rf_index k = 0; k < alignment->m; k++) {
+    const RfAlignProof *proof = &alignment->neurons[k].proof;
+    proved += proof->proved, differs += proof->proved && !proof->agrees, crossings += proof->crossings;
+  }
+  rf_text_style(page, proved == alignment->m && !differs ? RF_GOOD : RF_ACCENT);
+  rf_text_addf(page, "  proved: %lld of %lld paths, %lld crossings decided in ball arithmetic",
+               (long long)proved, (long long)alignment->m, (long long)crossings);
+  if (differs) rf_text_addf(page, "; %lld otherwise than above, see --json", (long long)differs);
+  rf_text_style(page, RF_PLAIN);
+  rf_text_add(page, "\n");
+}
+
 static void alignment_line(RfText *page, const RfAlignment *alignment) {
   rf_index count[6] = {0};
   if (!alignment->neurons) return;
@@ -55,6 +71,7 @@ static void alignment_line(RfText *page, const RfAlignment *alignment) {
                  (long long)neuron->n_options, neuron->options_complete ? "" : " or more", neuron->t_branch);
     rf_text_style(page, RF_PLAIN);
   }
+  alignment_proof_line(page, alignment);
 }
 
 /* One row of the table of the run. */

@@ -6,12 +6,31 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_POINTS = 3000, MOST_PLANES = 80, MOST_ROWS = 60, MOST_EVENTS = 6000 };
+enum { MOST_POINTS = 3000, MOST_PLANES = 80, MOST_TIMES = 64, EVENT_BINS = 48, MOST_NAMED = 6 };
+
+/* The pictures are narrow, so that a phone shows them whole with letters that can be read. */
+static const double wide = 500, frame_left = 66, frame_width = 415;
 
 static RfColour destiny_colour(const RfFlowResult *result, rf_index k) {
-  static const RfColour colours[] = {RF_COLOUR_BLUE,  RF_COLOUR_VERMILION, RF_COLOUR_FAINT,
-                                     RF_COLOUR_GREEN, RF_COLOUR_PURPLE,    RF_COLOUR_PURPLE};
+  static const RfColour colours[] = {RF_COLOUR_PLUS,  RF_COLOUR_MINUS,  RF_COLOUR_FAINT,
+                                     RF_COLOUR_GREEN, RF_COLOUR_PURPLE, RF_COLOUR_PURPLE};
   return result->alignment.neurons ? colours[result->alignment.neurons[k].destiny] : RF_COLOUR_GREEN;
+}
+
+static double start_sign(const RfFlowStart *start, rf_index k) {
+  return start->directions[k * (start->d + 1) + start->d];
+}
+
+static RfColour sign_colour(double a) {
+  return a > 0 ? RF_COLOUR_PLUS : a < 0 ? RF_COLOUR_MINUS : RF_COLOUR_FAINT;
+}
+
+/* Destinies tell the drawn neurons apart; where all of them coincide, the signs do. */
+static bool by_sign(const RfFlowReport *report, const RfFlowPaths *paths) {
+  const RfAlignNeuron *neurons = report->result->alignment.neurons;
+  for (rf_index k = 1; neurons && k < paths->count; k++)
+    if (neurons[paths->neurons[k]].destiny != neurons[paths->neurons[0]].destiny) return false;
+  return true;
 }
 
 /* ---- neurons ------------------------------------------------------------------------------- */
@@ -35,7 +54,7 @@ static void disc_samples(const Disc *disc, const RfFlowProblem *problem, const R
     at(disc, &px, &py, factor * paths->samples[2 * i], factor * paths->samples[2 * i + 1]);
     bool positive = problem->y[i] > 0;
     rf_svg_mark(disc->svg, px, py, size, positive ? RF_MARK_DISC : RF_MARK_SQUARE,
-                positive ? RF_COLOUR_BLUE : RF_COLOUR_VERMILION);
+                positive ? RF_COLOUR_PLUS : RF_COLOUR_MINUS);
   }
 }
 
@@ -55,83 +74,102 @@ static void disc_planes(const Disc *disc, const RfFlowProblem *problem) {
 /* d = 2: the radius is time, from 0.36 at the start to 0.92 after alignment, the angle is the direction. */
 static double ring(rf_index j, rf_index n_times) { return 0.36 + 0.56 * (double)j / (double)(n_times - 1); }
 
-static void disc_path(const Disc *disc, const RfFlowPaths *paths, rf_index k, bool flat, RfColour colour) {
-  double x[64], y[64];
+static rf_index disc_points(const Disc *disc, double *x, double *y, const RfFlowPaths *paths, rf_index k,
+                            bool flat) {
   rf_index count = 0;
   const double *points = paths->points + k * paths->n_times * 2;
-  for (rf_index j = 0; j < paths->n_times && j < 64; j++) {
+  for (rf_index j = 0; j < paths->n_times && j < MOST_TIMES; j++) {
     double r = flat ? ring(j, paths->n_times) : 1;
     if (!isfinite(points[2 * j])) continue;
     at(disc, &x[count], &y[count], r * points[2 * j], r * points[2 * j + 1]);
     count++;
   }
+  return count;
+}
+
+static void disc_way(const Disc *disc, const RfFlowPaths *paths, rf_index k, bool flat, RfColour colour) {
+  double x[MOST_TIMES], y[MOST_TIMES];
+  rf_index count = disc_points(disc, x, y, paths, k, flat);
   if (count == 0) return;
-  double opacity = paths->count > 30 ? 0.45 : 0.8;
-  rf_svg_polyline(disc->svg, x, y, count, (RfPen){.colour = colour, .width = 1.6, .opacity = opacity});
+  rf_svg_polyline(disc->svg, x, y, count,
+                  (RfPen){.colour = colour, .width = 1.6, .opacity = paths->count > 30 ? 0.45 : 0.8});
   rf_svg_mark(disc->svg, x[0], y[0], 3, RF_MARK_CIRCLE, colour);
+}
+
+static void disc_end(const Disc *disc, const RfFlowPaths *paths, rf_index k, bool flat, RfColour colour) {
+  double x[MOST_TIMES], y[MOST_TIMES], ex, ey;
+  rf_index count = disc_points(disc, x, y, paths, k, flat);
+  if (count == 0) return;
   const double *end = paths->ends + 2 * k;
-  double ex, ey;
-  if (!isfinite(end[0])) {
-    rf_svg_mark(disc->svg, x[count - 1], y[count - 1], 4, RF_MARK_CROSS, colour);
-    return;
-  }
+  if (!isfinite(end[0])) return rf_svg_mark(disc->svg, x[count - 1], y[count - 1], 4, RF_MARK_CROSS, colour);
   at(disc, &ex, &ey, end[0], end[1]);
-  rf_svg_line(disc->svg, x[count - 1], y[count - 1], ex, ey,
-              (RfPen){.colour = colour, .width = 1.2, .opacity = opacity, .dashed = true});
+  rf_svg_line(
+      disc->svg, x[count - 1], y[count - 1], ex, ey,
+      (RfPen){.colour = colour, .width = 1.2, .opacity = paths->count > 30 ? 0.45 : 0.8, .dashed = true});
   rf_svg_mark(disc->svg, ex, ey, 5, RF_MARK_DISC, colour);
 }
 
 /* Only what is in the picture. */
 static void neurons_legend(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths) {
-  bool drawn[6] = {false}, vanishes = false;
+  bool drawn[6] = {false}, vanishes = false, signs = by_sign(report, paths), plus = false, minus = false;
   for (rf_index k = 0; k < paths->count; k++) {
-    if (report->result->alignment.neurons)
+    double a = start_sign(report->problem->start, paths->neurons[k]);
+    if (report->result->alignment.neurons && !signs)
       drawn[report->result->alignment.neurons[paths->neurons[k]].destiny] = true;
+    plus = plus || (signs && a > 0), minus = minus || (signs && a < 0);
     vanishes = vanishes || !isfinite(paths->ends[2 * k]);
   }
   const struct {
     bool shown;
     RfLegendEntry entry;
-  } all[] = {{drawn[RF_DESTINY_S_PLUS], {"neuron in S+", RF_COLOUR_BLUE, -1}},
-             {drawn[RF_DESTINY_S_MINUS], {"in S\xE2\x88\x92", RF_COLOUR_VERMILION, -1}},
+  } all[] = {{plus, {"neuron with a > 0", RF_COLOUR_PLUS, -1}},
+             {minus, {"a < 0", RF_COLOUR_MINUS, -1}},
+             {drawn[RF_DESTINY_S_PLUS], {"neuron in S+", RF_COLOUR_PLUS, -1}},
+             {drawn[RF_DESTINY_S_MINUS], {"in S\xE2\x88\x92", RF_COLOUR_MINUS, -1}},
              {drawn[RF_DESTINY_EXTREMAL], {"other extremal direction", RF_COLOUR_GREEN, -1}},
              {drawn[RF_DESTINY_DEAD], {"dead", RF_COLOUR_FAINT, -1}},
              {drawn[RF_DESTINY_STUCK] || drawn[RF_DESTINY_RUNNING], {"stuck", RF_COLOUR_PURPLE, -1}},
              {true, {"start", RF_COLOUR_INK, RF_MARK_CIRCLE}},
              {true, {"limit", RF_COLOUR_INK, RF_MARK_DISC}},
              {vanishes, {"vanishes", RF_COLOUR_INK, RF_MARK_CROSS}}};
-  RfLegendEntry entries[8];
+  enum { ALL = (int)(sizeof all / sizeof all[0]) };
+  RfLegendEntry entries[ALL];
   rf_index count = 0;
-  for (int k = 0; k < 8; k++)
+  for (int k = 0; k < ALL; k++)
     if (all[k].shown) entries[count++] = all[k].entry;
-  rf_svg_legend(svg, 30, 600, 590, entries, count);
+  rf_svg_legend(svg, 16, 478, wide - 20, entries, count);
 }
 
 void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths) {
   const RfFlowProblem *problem = report->problem;
-  bool flat = problem->d == 2;
-  rf_svg_begin(svg, 640, 700, "Neurons along the flow",
+  bool flat = problem->d == 2, signs = by_sign(report, paths);
+  rf_svg_begin(svg, wide, 530, "Neurons along the flow",
                "Directions of the neurons from their start through alignment to the limit");
-  Disc disc = {svg, 320, 300, 255};
+  Disc disc = {svg, 250, 240, 215};
   if (flat) {
     disc_planes(&disc, problem);
   } else {
-    rf_svg_line(svg, 65, 300, 575, 300, (RfPen){.colour = RF_COLOUR_FAINT, .width = 1});
-    rf_svg_line(svg, 320, 45, 320, 555, (RfPen){.colour = RF_COLOUR_FAINT, .width = 1});
-    rf_svg_label(svg, 582, 304, RF_ANCHOR_START, 13, RF_COLOUR_INK, paths->axes[0]);
-    rf_svg_label(svg, 328, 40, RF_ANCHOR_START, 13, RF_COLOUR_INK, paths->axes[1]);
+    RfPen faint = {.colour = RF_COLOUR_FAINT, .width = 1};
+    rf_svg_line(svg, disc.x - disc.radius, disc.y, disc.x + disc.radius, disc.y, faint);
+    rf_svg_line(svg, disc.x, disc.y - disc.radius, disc.x, disc.y + disc.radius, faint);
+    rf_svg_label(svg, disc.x + disc.radius + 5, disc.y + 4, RF_ANCHOR_START, 13, RF_COLOUR_INK,
+                 paths->axes[0]);
+    rf_svg_label(svg, disc.x + 8, disc.y - disc.radius - 5, RF_ANCHOR_START, 13, RF_COLOUR_INK,
+                 paths->axes[1]);
   }
   rf_svg_circle(svg, disc.x, disc.y, disc.radius, (RfPen){.colour = RF_COLOUR_INK, .width = 1.2});
   disc_samples(&disc, problem, paths);
-  for (rf_index k = 0; k < paths->count; k++)
-    disc_path(&disc, paths, k, flat, destiny_colour(report->result, paths->neurons[k]));
+  for (int ends = 0; ends < 2; ends++) {
+    rf_svg_group(svg, ends ? "ends" : "ways");
+    for (rf_index k = 0; k < paths->count; k++) {
+      rf_index neuron = paths->neurons[k];
+      RfColour colour =
+          signs ? sign_colour(start_sign(problem->start, neuron)) : destiny_colour(report->result, neuron);
+      (ends ? disc_end : disc_way)(&disc, paths, k, flat, colour);
+    }
+    rf_svg_group_end(svg);
+  }
   neurons_legend(svg, report, paths);
-  rf_svg_label(svg, 30, 662, RF_ANCHOR_START, 12, RF_COLOUR_INK,
-               flat ? "Angle: direction of w. Radius: time until alignment ends; dashed: on to the limit."
-                    : "w/|w| projected on a plane; the circle outlines the unit sphere.");
-  rf_svg_label(svg, 30, 680, RF_ANCHOR_START, 12, RF_COLOUR_INK,
-               flat ? "Lines: hyperplanes w.x = 0, they bound the sectors. Inside: the samples."
-                    : "Dashed: on to the limit. Inside: the samples, scaled.");
   rf_svg_end(svg);
 }
 
@@ -162,11 +200,14 @@ static void mark_phase(const RfPlot *plot, double log_t, const char *name, RfAnc
   if (name) rf_svg_label(plot->svg, x, plot->top - 6, anchor, 11, RF_COLOUR_INK, name);
 }
 
-/* Rows until the loss has fallen to e^-23: after that ln t grows like q, and only the margins still change.
- */
+/* Rows until the loss has fallen to e^-23, or for 25 e-folds of time after the fit: after that ln t grows
+ * like q, and only the margins still change. */
 static rf_index early_rows(const RfFlowResult *result) {
   rf_index rows = 0;
-  while (rows < result->n_trace && !(result->trace[rows].log_loss < -23)) rows++;
+  double from = isfinite(result->log_t_fit) ? result->log_t_fit : fmax(result->log_t_align, 0);
+  while (rows < result->n_trace && !(result->trace[rows].log_loss < -23) &&
+         !(result->trace[rows].log_t > from + 25))
+    rows++;
   return rows < result->n_trace ? rows + 1 : rows;
 }
 
@@ -176,20 +217,20 @@ void rf_svg_flow_trace(RfSvg *svg, const RfFlowReport *report) {
     const char *label;
     RfColour colour;
     double (*pick)(const RfFlowTrace *);
-  } panels[] = {{"log10 loss", RF_COLOUR_VERMILION, pick_loss},
-                {"log10 |\xCE\xB8|", RF_COLOUR_BLUE, pick_norm},
+  } panels[] = {{"log10 loss", RF_COLOUR_PURPLE, pick_loss},
+                {"log10 |\xCE\xB8|", RF_COLOUR_INK, pick_norm},
                 {"stable rank of W", RF_COLOUR_GREEN, pick_rank}};
   double *t = column(result, pick_time);
   rf_index rows = early_rows(result);
-  rf_svg_begin(svg, 720, 620, "Loss, norm and stable rank", "Three quantities along the run over ln t");
+  rf_svg_begin(svg, wide, 560, "Loss, norm and stable rank", "Three quantities along the run over ln t");
   for (int p = 0; p < 3 && t; p++) {
     double *values = column(result, panels[p].pick);
     if (!values) break;
     RfPlot plot = {.svg = svg,
-                   .left = 80,
-                   .top = 40 + 185 * p,
-                   .width = 600,
-                   .height = 145,
+                   .left = frame_left,
+                   .top = 30 + 168 * p,
+                   .width = frame_width,
+                   .height = 130,
                    .x = {.low = INFINITY, .high = -INFINITY, .label = p == 2 ? "ln t" : ""},
                    .y = {.low = INFINITY, .high = -INFINITY, .label = panels[p].label}};
     rf_axis_cover(&plot.x, t, rows);
@@ -210,14 +251,14 @@ void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report) {
   const RfFlowResult *result = report->result;
   double *q = column(result, pick_q), *margin = column(result, pick_margin),
          *smoothed = column(result, pick_smoothed);
-  rf_svg_begin(svg, 720, 420, "Margins", "Normalised margins over the size of the outputs");
+  rf_svg_begin(svg, wide, 360, "Margins", "Normalised margins over the size of the outputs");
   if (q && margin && smoothed) {
     RfPlot plot = {
         .svg = svg,
-        .left = 90,
-        .top = 30,
-        .width = 590,
-        .height = 290,
+        .left = frame_left,
+        .top = 20,
+        .width = frame_width,
+        .height = 250,
         .x = {.low = INFINITY, .high = -INFINITY, .label = "log10 of the smallest output margin q"},
         .y = {.low = INFINITY, .high = -INFINITY, .label = "margin / |\xCE\xB8|\xC2\xB2"}};
     double limit = report->result->limit.margin;
@@ -238,12 +279,12 @@ void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report) {
       double x[] = {plot.x.low, plot.x.high}, y[] = {limit, limit};
       rf_plot_line(&plot, x, y, 2, (RfPen){.colour = RF_COLOUR_INK, .width = 1.2, .dashed = true});
     }
-    rf_plot_line(&plot, q, smoothed, result->n_trace, (RfPen){.colour = RF_COLOUR_ORANGE, .width = 2});
-    rf_plot_line(&plot, q, margin, result->n_trace, (RfPen){.colour = RF_COLOUR_BLUE, .width = 2});
-    const RfLegendEntry entries[] = {{"margin", RF_COLOUR_BLUE, -1},
-                                     {"smoothed margin", RF_COLOUR_ORANGE, -1},
+    rf_plot_line(&plot, q, smoothed, result->n_trace, (RfPen){.colour = RF_COLOUR_PURPLE, .width = 2});
+    rf_plot_line(&plot, q, margin, result->n_trace, (RfPen){.colour = RF_COLOUR_GREEN, .width = 2});
+    const RfLegendEntry entries[] = {{"margin", RF_COLOUR_GREEN, -1},
+                                     {"smoothed margin", RF_COLOUR_PURPLE, -1},
                                      {"margin at t = \xE2\x88\x9E", RF_COLOUR_INK, -2}};
-    rf_svg_legend(svg, 90, 385, 590, entries, limit > 0 ? 3 : 2);
+    rf_svg_legend(svg, 16, 325, wide - 20, entries, limit > 0 ? 3 : 2);
   }
   rf_free(q);
   rf_free(margin);
@@ -254,7 +295,7 @@ void rf_svg_flow_margins(RfSvg *svg, const RfFlowReport *report) {
 /* ---- events -------------------------------------------------------------------------------- */
 
 static RfColour event_colour(RfEventKind kind) {
-  static const RfColour colours[] = {RF_COLOUR_BLUE, RF_COLOUR_ORANGE, RF_COLOUR_GREEN, RF_COLOUR_VERMILION,
+  static const RfColour colours[] = {RF_COLOUR_FAINT, RF_COLOUR_ORANGE, RF_COLOUR_GREEN, RF_COLOUR_INK,
                                      RF_COLOUR_PURPLE};
   return colours[kind];
 }
@@ -265,49 +306,88 @@ static RfMark event_mark(RfEventKind kind) {
   return marks[kind];
 }
 
-/* Rows are neurons; with many of them every step-th is shown. */
+static void event_bars(const RfPlot *plot, const rf_index *bins) {
+  for (int b = 0; b < EVENT_BINS; b++) {
+    if (bins[b] == 0) continue;
+    double left = plot->left + plot->width * b / EVENT_BINS + 0.5, bottom = plot->top + plot->height,
+           right = plot->left + plot->width * (b + 1) / EVENT_BINS - 0.5,
+           top = rf_plot_y(plot, (double)bins[b]);
+    double x[] = {left, right, right, left}, y[] = {top, top, bottom, bottom};
+    rf_svg_polygon(plot->svg, x, y, 4, RF_COLOUR_SKY, 0.7);
+  }
+}
+
+/* Everything but crossings, in one row; the first few are named. */
+static rf_index event_marks(const RfPlot *plot, const RfFlowResult *result, bool *seen, double row) {
+  rf_index named = 0;
+  for (rf_index e = 0; e < result->n_events; e++) {
+    const RfFlowEvent *event = &result->events[e];
+    if (event->kind == RF_EVENT_CROSS || !isfinite(event->log_t)) continue;
+    double x = rf_plot_x(plot, event->log_t);
+    rf_svg_mark(plot->svg, x, row, 4, event_mark(event->kind), event_colour(event->kind));
+    seen[event->kind] = true;
+    if (named == MOST_NAMED) continue;
+    char text[64];
+    rf_format(text, sizeof text, "neuron %lld: %s", (long long)event->neuron,
+              rf_event_kind_name(event->kind));
+    bool left = x > plot->left + plot->width / 2;
+    double y = row - 14 * (double)++named;
+    rf_svg_line(plot->svg, x, row - 5, x, y - 2, (RfPen){.colour = RF_COLOUR_FAINT, .width = 0.8});
+    rf_svg_label(plot->svg, left ? x - 4 : x + 4, y, left ? RF_ANCHOR_END : RF_ANCHOR_START, 12,
+                 RF_COLOUR_INK, text);
+  }
+  return named;
+}
+
+/* Crossings as a density over ln t; slides, releases, deaths and branchings one by one above it. */
 void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
   const RfFlowResult *result = report->result;
-  rf_index step = result->m / MOST_ROWS + 1, rows = (result->m + step - 1) / step, thin = 1, shown = 0;
-  double low = INFINITY, high = -INFINITY;
+  rf_index bins[EVENT_BINS] = {0}, special = 0;
+  bool seen[5] = {false};
+  double low = INFINITY, high = -INFINITY, most = 1;
   for (rf_index e = 0; e < result->n_events; e++) {
-    if (result->events[e].neuron % step || !isfinite(result->events[e].log_t)) continue;
-    low = fmin(low, result->events[e].log_t), high = fmax(high, result->events[e].log_t), shown++;
+    if (!isfinite(result->events[e].log_t)) continue;
+    low = fmin(low, result->events[e].log_t), high = fmax(high, result->events[e].log_t);
+    special += result->events[e].kind != RF_EVENT_CROSS;
   }
-  thin = shown / MOST_EVENTS + 1;
-  double row = rows > 24 ? 9 : 16, height = row * (double)(rows > 4 ? rows : 4);
-  rf_svg_begin(svg, 720, height + 130, "Events", "Activation changes of every neuron over ln t");
+  double head = special ? 30 + 14 * (double)(special < MOST_NAMED ? special : MOST_NAMED) : 16;
+  double tall = special < result->n_events ? 150 : 12; /* without crossings a line of time is left */
+  rf_svg_begin(svg, wide, head + tall + 100, "Events",
+               "Changes of the neurons' activation patterns over ln t");
   RfPlot plot = {.svg = svg,
-                 .left = 80,
-                 .top = 30,
-                 .width = 600,
-                 .height = height,
+                 .left = frame_left,
+                 .top = head,
+                 .width = frame_width,
+                 .height = tall,
                  .x = {.low = low, .high = high, .label = "ln t"},
-                 .y = {.low = (double)(rows * step) - 0.5 * (double)step,
-                       .high = -0.5 * (double)step,
-                       .label = "neuron"}};
+                 .y = {.low = 0, .high = 1, .label = tall > 12 ? "crossings" : NULL}};
   if (!(low <= high)) plot.x.low = 0, plot.x.high = 1;
   rf_axis_pad(&plot.x, 0.03);
-  RfPlot upright = plot; /* axes need low < high; rows run downwards */
-  upright.y.low = plot.y.high, upright.y.high = plot.y.low;
-  rf_plot_axes(&upright);
-  for (rf_index e = 0, seen = 0; e < result->n_events; e++) {
+  for (rf_index e = 0; e < result->n_events; e++) {
     const RfFlowEvent *event = &result->events[e];
-    if (event->neuron % step || !isfinite(event->log_t) || seen++ % thin) continue;
-    double x = rf_plot_x(&upright, event->log_t), y = rf_plot_y(&upright, (double)event->neuron);
-    rf_svg_mark(svg, x, y, row > 10 ? 3.5 : 2.2, event_mark(event->kind), event_colour(event->kind));
+    if (event->kind != RF_EVENT_CROSS || !isfinite(event->log_t)) continue;
+    int b = (int)(EVENT_BINS * (event->log_t - plot.x.low) / (plot.x.high - plot.x.low));
+    b = b < 0 ? 0 : b >= EVENT_BINS ? EVENT_BINS - 1 : b;
+    most = fmax(most, (double)++bins[b]);
   }
-  mark_phase(&upright, result->log_t_align, "aligned", RF_ANCHOR_END);
-  const RfLegendEntry entries[] = {{"cross", RF_COLOUR_BLUE, RF_MARK_DISC},
-                                   {"slide", RF_COLOUR_ORANGE, RF_MARK_SQUARE},
-                                   {"release", RF_COLOUR_GREEN, RF_MARK_TRIANGLE},
-                                   {"die", RF_COLOUR_VERMILION, RF_MARK_CROSS},
-                                   {"branch", RF_COLOUR_PURPLE, RF_MARK_CIRCLE}};
-  rf_svg_legend(svg, 80, height + 90, 600, entries, 5);
-  char text[96];
-  rf_format(text, sizeof text, "%lld events%s", (long long)result->n_events,
-            step > 1 || thin > 1 ? ", not all are drawn" : "");
-  rf_svg_label(svg, 80, height + 120, RF_ANCHOR_START, 12, RF_COLOUR_INK, text);
+  plot.y.high = 1.08 * most;
+  if (tall < 20) plot.y.step = 10;
+  rf_plot_axes(&plot);
+  event_bars(&plot, bins);
+  event_marks(&plot, result, seen, head - 10);
+  mark_phase(&plot, result->log_t_align, NULL, RF_ANCHOR_END);
+  const RfLegendEntry all[] = {{"crossings", RF_COLOUR_SKY, -3},
+                               {"slide", RF_COLOUR_ORANGE, RF_MARK_SQUARE},
+                               {"release", RF_COLOUR_GREEN, RF_MARK_TRIANGLE},
+                               {"die", RF_COLOUR_INK, RF_MARK_CROSS},
+                               {"branch", RF_COLOUR_PURPLE, RF_MARK_CIRCLE}};
+  RfLegendEntry entries[6];
+  rf_index count = 0;
+  seen[RF_EVENT_CROSS] = tall > 12;
+  for (int k = 0; k < 5; k++)
+    if (seen[k]) entries[count++] = all[k];
+  entries[count++] = (RfLegendEntry){"alignment ends", RF_COLOUR_FAINT, -2};
+  rf_svg_legend(svg, 16, head + tall + 55, wide - 20, entries, count);
   rf_svg_end(svg);
 }
 
@@ -318,9 +398,24 @@ static void picture(RfText *page, RfSvg *svg, const char *caption) {
   rf_svg_free(svg);
 }
 
+/* At least two rows of the trace after separation: something to draw. */
+static bool separates(const RfFlowResult *result) {
+  rf_index rows = 0;
+  for (rf_index k = 0; k < result->n_trace; k++) rows += pick_q(&result->trace[k]) > -3;
+  return rows > 1;
+}
+
+static void outcome_line(char *line, size_t size, const RfFlowLimit *limit) {
+  const char *what = limit->outcome == RF_FLOW_NOT_SEPARATED ? "The flow never separates the data"
+                     : limit->outcome == RF_FLOW_BRANCHED    ? "The flow has several continuations"
+                     : limit->outcome == RF_FLOW_UNDECIDED   ? "The limit is undecided"
+                                                             : rf_flow_outcome_name(limit->outcome);
+  rf_format(line, size, "%s%s%s.", what, limit->why[0] ? ": " : "", limit->why);
+}
+
 void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *paths) {
   const RfFlowLimit *limit = &report->result->limit;
-  char line[256];
+  char line[512];
   RfText plain = {0};
   RfSvg svg;
   rf_format(line, sizeof line, "%s%s%s", report->name ? report->name : "data",
@@ -329,12 +424,19 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
   if (limit->outcome == RF_FLOW_CONVERGED)
     rf_format(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
   else
-    rf_format(line, sizeof line, "%s%s%s", rf_flow_outcome_name(limit->outcome), limit->why[0] ? ": " : "",
-              limit->why);
+    outcome_line(line, sizeof line, limit);
   rf_html_verdict(page, limit->outcome == RF_FLOW_CONVERGED ? RF_GOOD : RF_BAD, line);
   if (paths->count > 0) {
     rf_svg_flow_neurons(&svg, report, paths);
-    picture(page, &svg, "Neurons on their way, coloured by where alignment takes them.");
+    rf_format(
+        line, sizeof line, "Neurons on their way, coloured by %s. %s",
+        by_sign(report, paths) ? "the sign of a" : "where alignment takes them",
+        report->problem->d == 2
+            ? "Angle: direction of w. Radius: time until alignment ends; dashed: on to the limit. Lines: "
+              "the hyperplanes w.x = 0. Inside: the samples."
+            : "w/|w| projected on a plane, so that neurons inside the circle point out of it; dashed: on "
+              "to the limit. Inside: the samples, scaled.");
+    picture(page, &svg, line);
   } else {
     rf_html_paragraph(page,
                       "The neurons' paths were not drawn: following them takes too long on these data.");
@@ -342,15 +444,21 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
   if (report->result->n_trace > 1) {
     rf_svg_flow_trace(&svg, report);
     picture(page, &svg, "Loss, norm and stable rank. Dashed: the phases.");
+  }
+  if (separates(report->result)) {
     rf_svg_flow_margins(&svg, report);
     picture(page, &svg, "Margins approach their limit as the outputs grow.");
   }
   if (report->result->n_events > 0) {
     rf_svg_flow_events(&svg, report);
-    picture(page, &svg, "When each neuron's activation pattern changes.");
+    rf_format(line, sizeof line, "When neurons switch samples on and off: %lld events.",
+              (long long)report->result->n_events);
+    picture(page, &svg, line);
   }
+  rf_html_fold(page, "The run as the terminal shows it");
   rf_text_flow(&plain, report);
   rf_html_preformatted(page, rf_text_string(&plain));
+  rf_html_fold_end(page);
   if (plain.failed) page->failed = true;
   rf_text_free(&plain);
 }

@@ -11,6 +11,8 @@ RfFlowReport rf_flow_report(const RfStudyFlow *study, const RfStudyRun *run, int
                         .init = study->init,
                         .problem = &study->problem,
                         .result = &run->result,
+                        .frames = run->frames,
+                        .n_frames = run->n_frames,
                         .detail = detail,
                         .t_bound = study->t_bound,
                         .kkt = run->kkt,

@@ -58,7 +58,7 @@ static void draw_points(const Disc *disc, const RfDataset *data) {
     const double *x = data->X + i * data->d;
     bool positive = data->y[i] > 0;
     rf_svg_mark(disc->svg, disc->x + disc->scale * x[0], disc->y - disc->scale * x[1], size,
-                positive ? RF_MARK_DISC : RF_MARK_SQUARE, positive ? RF_COLOUR_BLUE : RF_COLOUR_VERMILION);
+                positive ? RF_MARK_DISC : RF_MARK_SQUARE, positive ? RF_COLOUR_PLUS : RF_COLOUR_MINUS);
   }
 }
 
@@ -163,12 +163,12 @@ static void draw_separators(const Disc *disc, Rim *rim, const RfInspection *insp
     rim_add(rim, linear->w, RF_COLOUR_INK, "w*");
   }
   if (!inspection->positive.empty && inspection->positive.exists) {
-    draw_arrow(disc, inspection->positive.w, 0.82, (RfPen){.colour = RF_COLOUR_BLUE, .width = 2.6});
-    rim_add(rim, inspection->positive.w, RF_COLOUR_BLUE, "w+");
+    draw_arrow(disc, inspection->positive.w, 0.82, (RfPen){.colour = RF_COLOUR_PLUS, .width = 2.6});
+    rim_add(rim, inspection->positive.w, RF_COLOUR_PLUS, "w+");
   }
   if (!inspection->negative.empty && inspection->negative.exists) {
-    draw_arrow(disc, inspection->negative.w, 0.82, (RfPen){.colour = RF_COLOUR_VERMILION, .width = 2.6});
-    rim_add(rim, inspection->negative.w, RF_COLOUR_VERMILION, "w\xE2\x88\x92");
+    draw_arrow(disc, inspection->negative.w, 0.82, (RfPen){.colour = RF_COLOUR_MINUS, .width = 2.6});
+    rim_add(rim, inspection->negative.w, RF_COLOUR_MINUS, "w\xE2\x88\x92");
   }
 }
 
@@ -180,13 +180,13 @@ static void plane_legend(RfSvg *svg, const RfInspection *inspection, double y) {
     bool drawn;
     RfLegendEntry entry;
   } all[] = {
-      {inspection->pairs.n_pos > 0, {"positive sample", RF_COLOUR_BLUE, RF_MARK_DISC}},
-      {inspection->pairs.n_neg > 0, {"negative sample", RF_COLOUR_VERMILION, RF_MARK_SQUARE}},
+      {inspection->pairs.n_pos > 0, {"positive sample", RF_COLOUR_PLUS, RF_MARK_DISC}},
+      {inspection->pairs.n_neg > 0, {"negative sample", RF_COLOUR_MINUS, RF_MARK_SQUARE}},
       {inspection->linear.status == RF_OK, {"boundary of w*", RF_COLOUR_INK, -2}},
       {extremal->n_positive > 0, {"maximum of G", RF_COLOUR_GREEN, RF_MARK_TRIANGLE}},
       {extremal->n_negative > 0, {"minimum of G", RF_COLOUR_PURPLE, RF_MARK_CROSS}},
-      {cones[RF_CONE_POSITIVE].nonempty == RF_YES, {"S+", RF_COLOUR_SKY, -3}},
-      {cones[RF_CONE_NEGATIVE].nonempty == RF_YES, {"S\xE2\x88\x92", RF_COLOUR_ORANGE, -3}},
+      {cones[RF_CONE_POSITIVE].nonempty == RF_YES, {"S+", RF_COLOUR_PLUS, -3}},
+      {cones[RF_CONE_NEGATIVE].nonempty == RF_YES, {"S\xE2\x88\x92", RF_COLOUR_MINUS, -3}},
       {cones[RF_CONE_DEAD].nonempty == RF_YES, {"dead", RF_COLOUR_INK, -3}},
   };
   RfLegendEntry entries[8];
@@ -194,27 +194,27 @@ static void plane_legend(RfSvg *svg, const RfInspection *inspection, double y) {
   for (int k = 0; k < 8; k++) {
     if (all[k].drawn) entries[count++] = all[k].entry;
   }
-  double used = rf_svg_legend(svg, 30, y, svg->width - 40, entries, count);
+  double used = rf_svg_legend(svg, 16, y, svg->width - 20, entries, count);
   char text[160];
   rf_index step = inspection->data->n / MOST_POINTS + 1;
   rf_format(text, sizeof text, "The circle shows directions; the longest sample has length %.4g.%s",
             inspection->pairs.norm_max, step > 1 ? " Not every sample is drawn." : "");
-  rf_svg_label(svg, 30, y + used + 14, RF_ANCHOR_START, 12, RF_COLOUR_INK, text);
+  rf_svg_label(svg, 16, y + used + 14, RF_ANCHOR_START, 12, RF_COLOUR_INK, text);
 }
 
 void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection) {
   const RfDataset *data = inspection->data;
-  rf_svg_begin(svg, 680, 740, "The plane: samples, separators, cones",
+  rf_svg_begin(svg, 500, 575, "The plane: samples, separators, cones",
                "Samples with the max-margin separator, the class vectors, the cones of the first layer and "
                "the extremal "
                "directions of G.");
   double longest = inspection->pairs.norm_max;
-  Disc disc = {svg, 340, 330, 240, longest > 0 ? 0.92 * 240 / longest : 0};
+  Disc disc = {svg, 250, 235, 158, longest > 0 ? 0.92 * 158 / longest : 0};
   Rim rim = {.count = 0};
   RfPen faint = {.colour = RF_COLOUR_FAINT, .width = 1};
   draw_cone(&disc, data, &inspection->cones[RF_CONE_DEAD], RF_COLOUR_INK, 0.12);
-  draw_cone(&disc, data, &inspection->cones[RF_CONE_POSITIVE], RF_COLOUR_SKY, 0.35);
-  draw_cone(&disc, data, &inspection->cones[RF_CONE_NEGATIVE], RF_COLOUR_ORANGE, 0.35);
+  draw_cone(&disc, data, &inspection->cones[RF_CONE_POSITIVE], RF_COLOUR_PLUS, 0.2);
+  draw_cone(&disc, data, &inspection->cones[RF_CONE_NEGATIVE], RF_COLOUR_MINUS, 0.2);
   rf_svg_line(svg, disc.x - disc.radius, disc.y, disc.x + disc.radius, disc.y, faint);
   rf_svg_line(svg, disc.x, disc.y - disc.radius, disc.x, disc.y + disc.radius, faint);
   rf_svg_circle(svg, disc.x, disc.y, disc.radius, (RfPen){.colour = RF_COLOUR_INK, .width = 1});
@@ -226,7 +226,7 @@ void rf_inspection_plane_svg(RfSvg *svg, const RfInspection *inspection) {
   draw_extremal(&disc, &rim, extremal->negative, extremal->n_negative, RF_COLOUR_PURPLE, RF_MARK_CROSS,
                 "min");
   rim_draw(&disc, &rim);
-  plane_legend(svg, inspection, 660);
+  plane_legend(svg, inspection, 475);
   rf_svg_end(svg);
 }
 
@@ -242,7 +242,10 @@ static void draw_hyperplanes(const RfPlot *plot, const RfDataset *data) {
     for (int side = -1; side <= 1; side += 2) {
       double a = angle_of(x) + side * pi / 2;
       double px = rf_plot_x(plot, remainder(a, 2 * pi) * 180 / pi);
-      RfPen pen = {.colour = data->y[i] > 0 ? RF_COLOUR_SKY : RF_COLOUR_ORANGE, .width = 1, .dashed = true};
+      RfPen pen = {.colour = data->y[i] > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS,
+                   .width = 1,
+                   .opacity = 0.6,
+                   .dashed = true};
       rf_svg_line(plot->svg, px, plot->top, px, plot->top + plot->height, pen);
     }
   }
@@ -258,15 +261,15 @@ static void draw_maxima(const RfPlot *plot, const RfExtremalDirection *list, rf_
 void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection) {
   const RfDataset *data = inspection->data;
   rf_svg_begin(
-      svg, 760, 400, "G on the unit circle",
+      svg, 500, 400, "G on the unit circle",
       "The growth rate G of a neuron near zero against its direction, with its local maxima and minima.");
   double *angle = RF_NEW(double, CIRCLE_STEPS + 1), *value = RF_NEW(double, CIRCLE_STEPS + 1);
   RfPlot plot = {svg,
-                 80,
+                 66,
                  24,
-                 650,
-                 270,
-                 {-180, 180, false, "direction of the neuron (degrees)", 45},
+                 415,
+                 250,
+                 {-180, 180, false, "direction of the neuron (degrees)", 90},
                  {0, 0, false, "G (length)", 0}};
   if (!angle || !value) svg->text.failed = true;
   for (rf_index k = 0; angle && value && k <= CIRCLE_STEPS; k++) {
@@ -289,9 +292,9 @@ void rf_inspection_potential_svg(RfSvg *svg, const RfInspection *inspection) {
   const RfLegendEntry entries[] = {{"G", RF_COLOUR_INK, -1},
                                    {"maximum", RF_COLOUR_GREEN, RF_MARK_TRIANGLE},
                                    {"minimum", RF_COLOUR_PURPLE, RF_MARK_CROSS},
-                                   {"hyperplane of a positive sample", RF_COLOUR_SKY, -2},
-                                   {"of a negative sample", RF_COLOUR_ORANGE, -2}};
-  rf_svg_legend(svg, 80, 350, 660, entries, data->n > MOST_LINES ? 3 : 5);
+                                   {"hyperplane of a positive sample", RF_COLOUR_PLUS, -2},
+                                   {"of a negative sample", RF_COLOUR_MINUS, -2}};
+  rf_svg_legend(svg, 16, 328, 480, entries, data->n > MOST_LINES ? 3 : 5);
   rf_svg_end(svg);
   rf_free(angle);
   rf_free(value);
@@ -323,15 +326,15 @@ static Sample *sorted_margins(const RfInspection *inspection) {
 
 void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection) {
   rf_index n = inspection->data->n;
-  rf_svg_begin(svg, 760, 380, "Margins of the samples",
+  rf_svg_begin(svg, 500, 370, "Margins of the samples",
                "Margins under the max-margin separator, smallest first, as multiples of the smallest.");
   Sample *samples = sorted_margins(inspection);
   if (samples) {
     double top = samples[n - 1].margin;
     RfPlot plot = {svg,
-                   80,
+                   66,
                    20,
-                   650,
+                   415,
                    260,
                    {-0.5, (double)n - 0.5, false, "samples, smallest margin first", 0},
                    {1, fmax(top, 1.2), top > 100, "margin / smallest margin", 0}};
@@ -345,17 +348,17 @@ void rf_inspection_margins_svg(RfSvg *svg, const RfInspection *inspection) {
     rf_index step = n / MOST_POINTS + 1;
     for (rf_index i = 0; i < n; i += step) {
       RfMark mark = samples[i].positive ? RF_MARK_DISC : RF_MARK_SQUARE;
-      RfColour colour = samples[i].positive ? RF_COLOUR_BLUE : RF_COLOUR_VERMILION;
+      RfColour colour = samples[i].positive ? RF_COLOUR_PLUS : RF_COLOUR_MINUS;
       rf_svg_mark(svg, rf_plot_x(&plot, (double)i), rf_plot_y(&plot, samples[i].margin), n > 200 ? 2 : 4.5,
                   mark, colour);
     }
   } else {
     svg->text.failed = true;
   }
-  const RfLegendEntry entries[] = {{"positive", RF_COLOUR_BLUE, RF_MARK_DISC},
-                                   {"negative", RF_COLOUR_VERMILION, RF_MARK_SQUARE},
+  const RfLegendEntry entries[] = {{"positive", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                   {"negative", RF_COLOUR_MINUS, RF_MARK_SQUARE},
                                    {"the margin", RF_COLOUR_INK, -2}};
-  rf_svg_legend(svg, 80, 336, 660, entries, 3);
+  rf_svg_legend(svg, 16, 336, 480, entries, 3);
   rf_svg_end(svg);
   rf_free(samples);
 }

@@ -62,6 +62,7 @@ void rf_json_layered_flow(RfJson *json, const RfStudyLayered *study) {
   rf_json_boolean(json, "branched", false);
   limit_json(json, limit);
   rf_json_trace(json, limit->trace, limit->n_trace);
+  rf_json_null(json, "frames");
   rf_json_object(json, "end");
   rf_json_number(json, "log_t", limit->log_t);
   rf_json_number(json, "log_loss", limit->log_loss);
@@ -123,13 +124,13 @@ static double pick(const RfFlowTrace *row, int which) {
 /* One panel over ln t; the third shows both margins and the limit. */
 static void panel(RfSvg *svg, const RfLayeredLimit *limit, const double *t, double *values, int which) {
   static const char *const labels[] = {"log10 loss", "log10 |\xCE\xB8|", "margin / |\xCE\xB8|^D"};
-  static const RfColour colours[] = {RF_COLOUR_VERMILION, RF_COLOUR_BLUE, RF_COLOUR_BLUE, RF_COLOUR_ORANGE};
+  static const RfColour colours[] = {RF_COLOUR_PURPLE, RF_COLOUR_INK, RF_COLOUR_GREEN, RF_COLOUR_PURPLE};
   rf_index rows = limit->n_trace;
   RfPlot plot = {.svg = svg,
-                 .left = 90,
-                 .top = 40 + 185 * which,
-                 .width = 590,
-                 .height = 145,
+                 .left = 66,
+                 .top = 20 + 168 * which,
+                 .width = 415,
+                 .height = 130,
                  .x = {.low = INFINITY, .high = -INFINITY, .label = which == 2 ? "ln t" : ""},
                  .y = {.low = INFINITY, .high = -INFINITY, .label = labels[which]}};
   rf_axis_cover(&plot.x, t, rows);
@@ -155,14 +156,14 @@ static void panel(RfSvg *svg, const RfLayeredLimit *limit, const double *t, doub
 void rf_svg_layered_flow(RfSvg *svg, const RfStudyLayered *study) {
   const RfLayeredLimit *limit = &study->limit;
   double *t = RF_NEW(double, limit->n_trace), *values = RF_NEW(double, limit->n_trace);
-  rf_svg_begin(svg, 720, 660, "Loss, norm and margins", "Three quantities along the run over ln t");
+  rf_svg_begin(svg, 500, 590, "Loss, norm and margins", "Three quantities along the run over ln t");
   for (rf_index k = 0; k < limit->n_trace && t; k++)
     t[k] = isfinite(limit->trace[k].log_t) ? limit->trace[k].log_t : NAN;
   for (int which = 0; which < 3 && t && values; which++) panel(svg, limit, t, values, which);
-  const RfLegendEntry entries[] = {{"margin", RF_COLOUR_BLUE, -1},
-                                   {"smoothed margin", RF_COLOUR_ORANGE, -1},
+  const RfLegendEntry entries[] = {{"margin", RF_COLOUR_GREEN, -1},
+                                   {"smoothed margin", RF_COLOUR_PURPLE, -1},
                                    {"margin at t = \xE2\x88\x9E", RF_COLOUR_INK, -2}};
-  rf_svg_legend(svg, 90, 625, 590, entries, isfinite(limit->margin) ? 3 : 2);
+  rf_svg_legend(svg, 16, 560, 480, entries, isfinite(limit->margin) ? 3 : 2);
   rf_free(t), rf_free(values);
   rf_svg_end(svg);
 }
@@ -185,7 +186,9 @@ void rf_html_layered_flow(RfText *html, const RfStudyLayered *study) {
     rf_svg_free(&svg);
   }
   rf_text_layered_flow(&plain, study, 100);
+  rf_html_fold(html, "The run as the terminal shows it");
   rf_html_preformatted(html, rf_text_string(&plain));
+  rf_html_fold_end(html);
   if (plain.failed) html->failed = true;
   rf_text_free(&plain);
 }

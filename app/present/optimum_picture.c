@@ -10,7 +10,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-enum { RIM = 1440, RAYS = 720, SIDE = 470, LEFT = 80, TOP = 24 };
+enum { RIM = 1440, RAYS = 720, SIDE = 405, LEFT = 72, TOP = 20 };
 
 /* The images of the unit circle of span(x_1, x_2); all other directions only shorten them. */
 typedef struct Rim {
@@ -99,7 +99,7 @@ static void neuron_image(double out[2], const RfOptimum *optimum, const double *
   }
 }
 
-static RfColour sign_colour(double sign) { return sign > 0 ? RF_COLOUR_BLUE : RF_COLOUR_VERMILION; }
+static RfColour sign_colour(double sign) { return sign > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS; }
 
 static void signed_lambda(double out[2], const RfOptimum *optimum, const double *y) {
   for (int i = 0; i < 2; i++) out[i] = optimum->lambda[i] * y[i];
@@ -146,7 +146,7 @@ static void draw_ellipsoid(const RfPlot *plot, Rim *rim, const RfOptimum *optimu
 void rf_svg_optimum_ellipsoid(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y,
                               int signs) {
   rf_svg_begin(
-      svg, 600, 640, "The rectified ellipsoid",
+      svg, 500, 590, "The rectified ellipsoid",
       "Outputs of one unit neuron on the two samples: before the activation an ellipse, after it the "
       "rectified ellipsoid, with the neurons of the best network and the dual vector.");
   Rim *rim = rim_new(X, optimum->d, optimum->leak);
@@ -158,13 +158,13 @@ void rf_svg_optimum_ellipsoid(RfSvg *svg, const RfOptimum *optimum, const double
   const RfLegendEntry entries[] = {
       {"before the activation", RF_COLOUR_INK, -1},
       {"after it", RF_COLOUR_SKY, -3},
-      {"optimal neuron, a > 0", RF_COLOUR_BLUE, RF_MARK_DISC},
-      {"a < 0", RF_COLOUR_VERMILION, RF_MARK_SQUARE},
+      {"optimal neuron, a > 0", RF_COLOUR_PLUS, RF_MARK_DISC},
+      {"a < 0", RF_COLOUR_MINUS, RF_MARK_SQUARE},
       {"extreme in its sector", RF_COLOUR_PURPLE, RF_MARK_CIRCLE},
       {"direction of y\xCE\xBB", RF_COLOUR_GREEN, -1},
       {"where y\xCE\xBB gives 1 in size", RF_COLOUR_GREEN, -2},
   };
-  rf_svg_legend(svg, 40, 565, 540, entries, 7);
+  rf_svg_legend(svg, 16, 485, 480, entries, 7);
   rf_svg_end(svg);
   rf_free(rim);
 }
@@ -207,13 +207,13 @@ static void draw_polar(const RfPlot *plot, Rim *rim, const RfOptimum *optimum, c
     if (signs >= 0) straight(plot, at, 1, pen);
     if (signs <= 0) straight(plot, at, -1, pen);
   }
-  straight(plot, y, optimum->lower, (RfPen){.colour = RF_COLOUR_ORANGE, .width = 2});
+  straight(plot, y, optimum->lower, (RfPen){.colour = RF_COLOUR_PURPLE, .width = 2});
   arrow(plot, y, 0.6 * half, (RfPen){.colour = RF_COLOUR_INK, .width = 2.4});
   rf_plot_marks(plot, &lambda[0], &lambda[1], 1, RF_MARK_DISC, RF_COLOUR_GREEN);
 }
 
 void rf_svg_optimum_polar(RfSvg *svg, const RfOptimum *optimum, const double *X, const double *y, int signs) {
-  rf_svg_begin(svg, 600, 640, "The polar set",
+  rf_svg_begin(svg, 500, 590, "The polar set",
                "All multipliers that no unit neuron exceeds 1 with, the constraints of the optimal neurons, "
                "and the multipliers that prove the optimum.");
   Rim *rim = rim_new(X, optimum->d, optimum->leak);
@@ -229,11 +229,11 @@ void rf_svg_optimum_polar(RfSvg *svg, const RfOptimum *optimum, const double *X,
       {"no unit neuron gives more than 1", RF_COLOUR_SKY, -3},
       {"proof of the optimum", RF_COLOUR_GREEN, RF_MARK_DISC},
       {"direction of y", RF_COLOUR_INK, -1},
-      {"level of the optimum", RF_COLOUR_ORANGE, -1},
-      {"optimal neuron gives 1, a > 0", RF_COLOUR_BLUE, -2},
-      {"a < 0", RF_COLOUR_VERMILION, -2},
+      {"level of the optimum", RF_COLOUR_PURPLE, -1},
+      {"optimal neuron gives 1, a > 0", RF_COLOUR_PLUS, -2},
+      {"a < 0", RF_COLOUR_MINUS, -2},
   };
-  rf_svg_legend(svg, 40, 565, 540, entries, 6);
+  rf_svg_legend(svg, 16, 485, 480, entries, 6);
   rf_svg_end(svg);
   rf_free(rim);
 }

@@ -169,7 +169,10 @@ typedef enum RfColour {
   RF_COLOUR_SKY,
   RF_COLOUR_PURPLE,
   RF_COLOUR_YELLOW,
-  RF_COLOUR_PAGE /* the page itself: halos, hollow marks */
+  RF_COLOUR_PAGE, /* the page itself: halos, hollow marks */
+  /* one colour per label and per sign of a neuron, in every picture */
+  RF_COLOUR_PLUS = RF_COLOUR_BLUE,
+  RF_COLOUR_MINUS = RF_COLOUR_VERMILION
 } RfColour;
 
 typedef struct RfPen {
@@ -213,6 +216,9 @@ RF_API void rf_svg_label(RfSvg *svg, double x, double y, RfAnchor anchor, double
 /* As rf_svg_label, turned by `degrees` clockwise about (x, y). */
 RF_API void rf_svg_label_turned(RfSvg *svg, double x, double y, double degrees, double size, RfColour colour,
                                 const char *label);
+/* What is drawn until the end belongs to a group of this class (the page's script finds it). */
+RF_API void rf_svg_group(RfSvg *svg, const char *name);
+RF_API void rf_svg_group_end(RfSvg *svg);
 RF_API void rf_svg_end(RfSvg *svg);
 RF_API void rf_svg_free(RfSvg *svg);
 RF_API RfStatus rf_svg_write(RfContext *context, const RfSvg *svg, const char *path);
@@ -263,9 +269,13 @@ RF_API double rf_svg_legend(RfSvg *svg, double x, double y, double width, const 
 RF_API void rf_html_begin(RfText *page, const char *title, const char *subtitle);
 RF_API void rf_html_verdict(RfText *page, RfStyle style, const char *verdict);
 RF_API void rf_html_section(RfText *page, const char *title);
+/* Words of the glossary explain themselves under the pointer. */
 RF_API void rf_html_paragraph(RfText *page, const char *prose);
 RF_API void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption);
 RF_API void rf_html_preformatted(RfText *page, const char *prose);
+/* What follows until the end is folded away behind its summary. */
+RF_API void rf_html_fold(RfText *page, const char *summary);
+RF_API void rf_html_fold_end(RfText *page);
 RF_API void rf_html_end(RfText *page);
 
 /* ---- what the data decide before training ---------------------------------------------------- */
@@ -343,6 +353,8 @@ typedef struct RfFlowReport {
   const char *init;           /* name of the initialiser or the file of the weights */
   const RfFlowProblem *problem;
   const RfFlowResult *result;
+  const RfStudyFrame *frames; /* NULL = none were asked for */
+  rf_index n_frames;
   int detail;     /* 0 summary: no lists per neuron; 1 normal: lists up to a size; 2 full */
   double t_bound; /* the papers' bound on the end of alignment, in the clock of the problem; NaN = none */
   RfAnswer kkt;   /* RF_UNKNOWN = not judged */
@@ -388,6 +400,7 @@ typedef struct RfFlowPaths {
   double *ends; /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
   double *samples;  /* n x 2: the data in the same plane */
   char axes[2][48]; /* names of the axes for d > 2 */
+  double *plane;    /* 2 x d: the orthonormal axes themselves */
 } RfFlowPaths;
 
 /* A time for drawing that a reader waits for: the deadline of the context given to rf_flow_paths_new. */
@@ -399,6 +412,9 @@ RF_API void rf_flow_paths_free(RfFlowPaths *paths);
  */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
+
+/* The member `paths`, of at most `most` neurons; null for 0 of them, without a study, and out of time. */
+RF_API RfStatus rf_json_paths(RfContext *context, RfJson *json, const RfStudyFlow *study, rf_index most);
 
 /* Pictures; rf_svg_free them. */
 RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);
@@ -424,6 +440,10 @@ RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
 
 /* The members of table `train` for one network; layered: weights in layers instead of W and a. */
 RF_API void rf_json_train(RfJson *json, const RfTrainResult *result, bool layered);
+/* The member `then`: the limit of the flow from a trained network. Not asked for: status NULL; not reached:
+ * limit NULL.
+ */
+RF_API void rf_json_then(RfJson *json, const char *status, const RfFlowLimit *limit);
 /* One row in ten of the records, and the last. */
 RF_API void rf_text_train(RfText *page, const RfTrainResult *result);
 /* Loss and normalised margin against the number of updates. */

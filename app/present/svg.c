@@ -202,6 +202,10 @@ double rf_svg_legend(RfSvg *svg, double x, double y, double width, const RfLegen
   return count > 0 ? line + 12 - y : 0;
 }
 
+void rf_svg_group(RfSvg *svg, const char *name) { rf_text_addf(&svg->text, "<g class=\"%s\">\n", name); }
+
+void rf_svg_group_end(RfSvg *svg) { rf_text_add(&svg->text, "</g>\n"); }
+
 void rf_svg_end(RfSvg *svg) { rf_text_add(&svg->text, "</svg>\n"); }
 
 void rf_svg_free(RfSvg *svg) {

@@ -53,6 +53,7 @@ typedef struct RfFlowProblem {
   double log_scale;   /* ln eps */
   bool in_limit;      /* eps -> 0 after t -> infinity: log_scale is ignored, times after alignment are NaN */
   bool freeze_second; /* a stays at its initial value (times eps); only W moves */
+  const struct RfGram *gram; /* for the library's own use: NULL */
 } RfFlowProblem;
 
 typedef enum RfBranches { RF_BRANCHES_STOP = 0, RF_BRANCHES_FOLLOW = 1 } RfBranches;
@@ -84,6 +85,7 @@ typedef struct RfFlowSettings {
   bool check_direction; /* second run at other settings for limit.direction_error                     true */
   bool audit;           /* read the run independently for result.audit                                true */
   bool with_alignment;  /* fill result.alignment                                                      true */
+  bool prove_alignment; /* and prove it, neuron by neuron                                            false */
   rf_index max_steps;   /* integrator steps before `undecided`                                     200000 */
   const RfFlowCheckpoint *resume; /* continue from here, bit-identically; NULL = from the start */
   /* Called at every accepted step when set; a true return asks for a checkpoint to be written by `save`. */
@@ -143,6 +145,26 @@ typedef struct RfCrossing {
   rf_index sliding;  /* number of hyperplanes the neuron was sliding on just before */
 } RfCrossing;
 
+/* The path of a neuron with every comparison decided, in balls of growing precision and at last in exact
+ * rationals: which hyperplanes it meets in which order, where it crosses, slides or branches, what becomes of
+ * it. It is about the numbers of the start as they are; a = +-|w| exactly where they are balanced to
+ * tolerance. */
+typedef struct RfAlignProof {
+  bool asked, proved;
+  const char *why; /* a sentence where it is not proved, else NULL */
+  RfDestiny destiny;
+  rf_index crossings;      /* hyperplanes reached, those together counted once */
+  rf_index slides;         /* hyperplanes entered as slides */
+  rf_index bits;           /* precision that decided, 0 = exact rationals */
+  double G_lower, G_upper; /* around the final growth rate; 0 when dead or stuck */
+  bool branched;           /* an exact tie: several continuations, of which the first was followed */
+  rf_index branch_event;   /* crossings up to the first such point, that one included */
+  rf_index n_options;      /* continuations there */
+  rf_index n_branch;       /* hyperplanes that meet there */
+  rf_index *branch_samples;
+  bool agrees; /* destiny and branching are those of floating point */
+} RfAlignProof;
+
 /* One neuron under constant sample weights c: dw/dt = a g, da/dt = g.w, g = minimum-norm element of
  * sum_i c_i s_i x_i with s_i = 1 / leak by the side of hyperplane i, s_i in [leak,1] on it. */
 typedef struct RfAlignNeuron {
@@ -170,7 +192,8 @@ typedef struct RfAlignNeuron {
   double t_state;
   double *direction; /* d+1 */
   double log_norm;
-  double *velocity; /* d: g of the final sector, zero when dead */
+  double *velocity;   /* d: g of the final sector, zero when dead */
+  RfAlignProof proof; /* with settings->prove_alignment */
 } RfAlignNeuron;
 
 typedef struct RfAlignment {

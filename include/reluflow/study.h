@@ -141,11 +141,22 @@ typedef struct RfStudyFlowSettings {
   double flow_seconds;             /* for the run; <= 0 = no limit but the context's */
   double verdict_seconds;          /* for the verdict on the limit; <= 0 = none */
   bool judge_later;                /* no verdict now: the caller has the best margin first */
+  rf_index frames;                 /* about this many states of every neuron along the run; 0 = none */
   const char *checkpoint, *resume; /* files; NULL = none */
 } RfStudyFlowSettings;
 
 /* balanced, 50 neurons, ReLU, logistic, scale 1e-6, seed 0, 100 rows of trace, 2 s for the verdict */
 RF_API void rf_study_flow_settings_init(RfStudyFlowSettings *settings);
+
+/* The state of every neuron at one moment of a run. */
+typedef struct RfStudyFrame {
+  double log_t;       /* -infinity at t = 0; NaN once the scale is frozen, and for a start in the limit */
+  double log_loss;    /* in the normalisation asked for */
+  double log_norm;    /* ln |theta| */
+  double *directions; /* m rows of d+1: (w,a) at joint norm 1; frozen second layer: unit w, and a itself */
+  double *log_norms;  /* m: ln |(w,a)|; frozen second layer: ln |w| */
+  double *margins;    /* n: y_i f(x_i) */
+} RfStudyFrame;
 
 /* A finished run and the verdict on its limit. */
 typedef struct RfStudyRun {
@@ -155,8 +166,10 @@ typedef struct RfStudyRun {
   RfAnswer kkt;     /* RF_UNKNOWN = not judged */
   bool judged;      /* local, global and gap are known */
   RfVerdict local, global;
-  double gap;   /* NaN unless judged */
-  char *choice; /* of a continuation: its name, "neuron 3: ++-0; neuron 5 at log t = 2.31: ..." */
+  double gap; /* NaN unless judged */
+  rf_index n_frames;
+  RfStudyFrame *frames; /* at moments even in what moves and in ln t */
+  char *choice;         /* of a continuation: its name, "neuron 3: ++-0; neuron 5 at log t = 2.31: ..." */
 } RfStudyRun;
 
 enum { RF_STUDY_CONTINUATIONS = 32 }; /* at most this many are followed */
@@ -217,7 +230,16 @@ typedef struct RfExplainSettings {
   bool thorough; /* as in RfInspectionSettings */
   /* Seconds for each step, over all classes together; what is known by then is reported, and what is not. */
   double inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
+  const char *proofs; /* an existing folder for proof files; NULL = none */
 } RfExplainSettings;
+
+enum { RF_EXPLAIN_PROOFS = 2, RF_EXPLAIN_PATH = 512 };
+
+/* A proof file that was written: of the best margin, or of the limit's KKT residuals. */
+typedef struct RfExplainProof {
+  char file[RF_EXPLAIN_PATH];
+  RfProof proof;
+} RfExplainProof;
 
 /* Those of the flow and of the best margin, and 30 + 60 + 20 + 20 s. */
 RF_API void rf_explain_settings_init(RfExplainSettings *settings);
@@ -241,6 +263,9 @@ struct RfExplanation {
   RfStudyBest best; /* the flow's limit and the certificate's witness were offered to it */
   rf_index n_sentences;
   char sentences[RF_EXPLAIN_SENTENCES][RF_EXPLAIN_SENTENCE];
+  rf_index n_proofs;
+  RfExplainProof proofs[RF_EXPLAIN_PROOFS];
+  rf_index part;        /* of a part: which class, counted from 1 */
   rf_index n_parts;     /* classes, when there are more than two; then flow, certificate and best are there */
   RfExplanation *parts; /* only in the parts */
   RfDataset part_data;  /* of a part: this class against the rest, the samples borrowed from the whole */

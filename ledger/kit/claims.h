@@ -66,7 +66,7 @@ typedef struct RfMisprintEvidence {
   bool printed_holds;
 } RfMisprintEvidence;
 
-enum { RF_CLAIM_MISPRINTS = 8, RF_CLAIM_COUNTS = 8 };
+enum { RF_CLAIM_MISPRINTS = 8, RF_CLAIM_COUNTS = 12 };
 
 /* How many of something (comparisons, flows, sliding neurons) a claim needs, made, and left out. */
 typedef struct RfClaimCount {

@@ -78,7 +78,7 @@ rf_index rf_claim_needs(const RfClaim *claim, bool quick);
 RfClaimVerdict rf_claim_verdict(RfClaimRun *run, RfStatus status);
 
 /* Comparisons with a binomial tail that a run of the whole ledger makes, at most. */
-enum { RF_CLAIM_TAILS = 64 };
+enum { RF_CLAIM_TAILS = 96 };
 /* P(Bin(N,p) <= k), exactly summed. */
 double rf_claim_binomial_tail(rf_index k, rf_index N, double p);
 

@@ -65,7 +65,7 @@ static void draw_samples(const RfPlot *plot, const Scene *scene, const RfLlwaSet
     if (x < plot->x.low || x > plot->x.high || y < plot->y.low || y > plot->y.high) continue;
     RfMark mark = i >= set->n - scene->hints ? RF_MARK_CROSS : set->y[i] > 0 ? RF_MARK_DISC : RF_MARK_SQUARE;
     rf_svg_mark(plot->svg, rf_plot_x(plot, x), rf_plot_y(plot, y), 4.5, mark,
-                set->y[i] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY);
+                set->y[i] > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS);
   }
 }
 
@@ -139,9 +139,9 @@ static RfStatus picture_one(RfClaimRun *run, const Scene *scene, const RfLlwaSet
   rf_svg_label(&svg, 70, 26, RF_ANCHOR_START, 15, RF_COLOUR_INK, title);
   const RfLegendEntry legend[] = {{"zero line", RF_COLOUR_INK, -1},
                                   {"zero line of the other", RF_COLOUR_PURPLE, -2},
-                                  {"label +1", RF_COLOUR_ORANGE, RF_MARK_DISC},
-                                  {"label -1", RF_COLOUR_SKY, RF_MARK_SQUARE},
-                                  {"hint, label +1", RF_COLOUR_ORANGE, RF_MARK_CROSS}};
+                                  {"label +1", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                  {"label -1", RF_COLOUR_MINUS, RF_MARK_SQUARE},
+                                  {"hint, label +1", RF_COLOUR_PLUS, RF_MARK_CROSS}};
   rf_svg_legend(&svg, 70, 44, 740, legend, scene->hints ? 5 : 4);
   for (int k = 0; k < 2; k++) {
     rf_format(title, sizeof title, "%s, margin %.5f", names[k], margins[k]);
@@ -265,9 +265,9 @@ RfStatus rf_llwa_38(RfClaimRun *run) {
                "LLWA Figure 2: gradient descent from weights of 0.001, 20 neurons, leak 1/2: the zero line "
                "is straight");
   const RfLegendEntry legend[] = {{"zero line of the network", RF_COLOUR_INK, -1},
-                                  {"label +1", RF_COLOUR_ORANGE, RF_MARK_DISC},
-                                  {"hint, label +1", RF_COLOUR_ORANGE, RF_MARK_CROSS},
-                                  {"label -1", RF_COLOUR_SKY, RF_MARK_SQUARE}};
+                                  {"label +1", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                  {"hint, label +1", RF_COLOUR_PLUS, RF_MARK_CROSS},
+                                  {"label -1", RF_COLOUR_MINUS, RF_MARK_SQUARE}};
   rf_svg_legend(&svg, 70, 44, 900, legend, 4);
   for (int k = 0; k < 3 && !status; k++) {
     RfLlwaSet set;

@@ -5,6 +5,7 @@
 #define RF_CLAIMS_LLWA_H
 
 #include "kit/claims_internal.h"
+#include "kit/decay.h"
 #include "data/data.h"
 #include "flow/flow.h"
 #include "net/net.h"
@@ -85,18 +86,14 @@ RfStatus rf_llwa_walk(RfClaimRun *run, RfFlowResult *out, bool *converged, const
                       const RfNet *start, RfUntil until, double value, rf_index inside,
                       void (*see)(void *user, const RfLlwaMoment *moment), void *user);
 
-/* J-LIM on the way: errors where the smoothed margin passes 200 and 400. */
+/* J-LIM on the way, kit/decay.h: rf_llwa_decay_see is the watcher. */
 typedef struct RfLlwaDecay {
   double (*error)(void *user, const RfNet *theta); /* of the direction; theta need not be normalised */
   void *user;
-  double smargin[2], at[2]; /* filled: where the marks were met, and the errors there */
+  RfClaimDecay marks;
 } RfLlwaDecay;
 
 void rf_llwa_decay_see(void *decay, const RfLlwaMoment *moment);
-/* error(400) <= largest and error(400) <= ((s1/s2)^rate + 0.04) error(200), the latter unless error(400) <=
- * 1e-4. */
-void rf_llwa_decay_judge(RfClaimRun *run, const char *what, const RfLlwaDecay *decay, double rate,
-                         double largest);
 
 /* ---- one neuron ---- */
 

@@ -209,12 +209,21 @@ static double normalised_margin(const RfNet *net, const RfLlwaSet *set) {
   return rf_llwa_least(net, set) / rf_net_norm2(net);
 }
 
+typedef struct Neighbours {
+  double best;    /* largest normalised margin */
+  double least;   /* smallest loss of margin over the squared distance of the functions */
+  rf_index other; /* draws with another function */
+} Neighbours;
+
 /* Random neighbours within 0.01 whose signs of a respect P (the first `size` neurons). */
-static double best_neighbour(RfClaimRun *run, const RfLlwaSet *set, const RfLlwaOneSided *one, int size) {
+static Neighbours neighbours(RfClaimRun *run, const RfLlwaSet *set, const RfLlwaOneSided *one, int size) {
   enum { m = 4 };
-  double W[m * RF_LLWA_D], a[m], V[m * RF_LLWA_D], b[m], best = -INFINITY;
+  double W[m * RF_LLWA_D], a[m], V[m * RF_LLWA_D], b[m], one_W[RF_LLWA_D], one_a;
   RfNet net = {.m = m, .d = set->d, .W = W, .a = a, .leak = set->leak}, move = net;
+  RfNet aim = {.m = 1, .d = set->d, .W = one_W, .a = &one_a, .leak = set->leak};
   RfRandom random = rf_claim_random(run, (uint64_t)size);
+  Neighbours out = {.best = -INFINITY, .least = INFINITY};
+  rf_llwa_single(&aim, one->w, 1);
   move.W = V, move.a = b;
   for (rf_index draw = 0; draw < rf_claim_repetitions(run, 100000); draw++) {
     double part[m] = {0}, total = 0;
@@ -225,15 +234,22 @@ static double best_neighbour(RfClaimRun *run, const RfLlwaSet *set, const RfLlwa
     double radius = 0.01 * pow(rf_random_uniform(&random), 2) / sqrt(rf_net_norm2(&move));
     rf_la_axpy(W, radius, V, m * set->d);
     for (int k = 0; k < m; k++) a[k] = k < size ? a[k] + radius * b[k] : -radius * fabs(b[k]);
-    best = fmax(best, normalised_margin(&net, set));
+    double margin = normalised_margin(&net, set);
+    out.best = fmax(out.best, margin);
+    if (draw % 10) continue; /* equality only with the same function */
+    rf_llwa_copy(&net, &net, 1 / sqrt(rf_net_norm2(&net)));
+    double apart = rf_llwa_apart(&net, &aim);
+    if (apart < 1e-5) continue;
+    out.least = fmin(out.least, (one->margin / 2 - margin) / (apart * apart)), out.other++;
   }
-  return best;
+  return out;
 }
 
 RfStatus rf_llwa_35(RfClaimRun *run) {
   const char *specs[] = {"DS-HINT(20,1,0.1)", "DS-MID"};
-  double above = -INFINITY, values[2] = {0, 0};
+  double above = -INFINITY, lost = INFINITY, values[2] = {0, 0};
   RfStatus status = RF_OK;
+  rf_claim_require(run, "neighbours with another function", rf_claim_repetitions(run, 20000));
   for (int s = 0; s < 2 && !status; s++) {
     RfLlwaSet set;
     RfLlwaOneSided one;
@@ -250,9 +266,12 @@ RfStatus rf_llwa_35(RfClaimRun *run) {
     for (int size = 1; size <= 2 && !status; size++) {
       double part[] = {0.3, 0.7, 0, 0}, W[4 * RF_LLWA_D], a[4];
       RfNet net = {.m = 4, .d = set.d, .W = W, .a = a, .leak = set.leak};
-      double best = best_neighbour(run, &set, &one, size);
-      above = fmax(above, best - one.margin / 2);
-      rf_claim_at_most(run, "no neighbour has a larger normalised margin", best, one.margin / 2, 1e-10);
+      Neighbours near = neighbours(run, &set, &one, size);
+      above = fmax(above, near.best - one.margin / 2);
+      rf_claim_at_most(run, "no neighbour has a larger normalised margin", near.best, one.margin / 2, 1e-10);
+      rf_claim_at_least(run, "another function: margin lost over the squared distance", near.least, 1e-6, 0);
+      rf_claim_made(run, "neighbours with another function", near.other);
+      lost = fmin(lost, near.least);
       share_solution(&net, &one, part); /* equality: the same function, split otherwise */
       rf_claim_close(run, "margin of the embedded solution", normalised_margin(&net, &set), one.margin / 2,
                      1e-12);
@@ -261,7 +280,8 @@ RfStatus rf_llwa_35(RfClaimRun *run) {
   }
   rf_claim_note(
       run,
-      "best nets with a <= 0 on the support: %.6g and %.6g; largest margin of a neighbour minus gL+/2: %.1e",
-      values[0], values[1], above);
+      "best nets with a <= 0 on the support: %.6g and %.6g; largest margin of a neighbour minus gL+/2: %.1e; "
+      "margin lost over the squared distance of the functions at least %.1e",
+      values[0], values[1], above, lost);
   return status;
 }

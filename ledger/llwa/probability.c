@@ -52,8 +52,9 @@ RfStatus rf_llwa_16(RfClaimRun *run) {
 
 typedef struct Tally {
   rf_index runs, hits, wrong; /* limits at the predicted function; runs that contradict the rule below */
-  rf_index late;              /* starts that need a smaller scale than 1e-4 */
+  rf_index late, early;       /* starts that need a smaller scale than 1e-4; limits as predicted from 1e-4 */
   double worst;               /* largest deviation among the hits */
+  rf_index read;              /* of them followed on the way */
 } Tally;
 
 /* The limit from e^log_eps start as a function, against `aim` at |theta| = 1. */
@@ -154,6 +155,27 @@ RfStatus rf_llwa_26(RfClaimRun *run) {
 
 /* ---- LLWA-27, LLWA-29, LLWA-30: principal directions --------------------------------------- */
 
+static double function_error(void *user, const RfNet *theta) {
+  double W[most * RF_LLWA_D], a[most];
+  RfNet unit = *theta;
+  unit.W = W, unit.a = a;
+  rf_llwa_copy(&unit, theta, 1 / sqrt(rf_net_norm2(theta)));
+  return rf_llwa_apart(&unit, user);
+}
+
+/* J-LIM(1/2): neurons of the wrong sign lose their share like smargin^{-(1-leak)}, leak 1/2. */
+static RfStatus judge_way(RfClaimRun *run, const RfLlwaSet *set, const RfNet *start, RfNet *aim) {
+  RfLlwaDecay decay = {.error = function_error, .user = aim};
+  RfNet small = {0};
+  RfStatus status = rf_net_new(run->context, &small, start->m, start->d, start->leak);
+  if (status) return status;
+  rf_llwa_copy(&small, start, 1e-8);
+  status = rf_llwa_walk(run, NULL, NULL, set, &small, RF_UNTIL_INFINITY, 0, 4, rf_llwa_decay_see, &decay);
+  if (!status) rf_claim_decay_judge(run, "error of the function on the way", &decay.marks, 0.5, 2e-2);
+  rf_net_free(&small);
+  return status;
+}
+
 /* With frequency at least 1 - 2^-m the limit is side/2 phi(side <wL,x>): as soon as one a_k has that sign. */
 static RfStatus principal_runs(RfClaimRun *run, const RfLlwaSet *set, const RfLlwaOneSided *one, int side,
                                rf_index m, rf_index N, Tally *total) {
@@ -175,15 +197,22 @@ static RfStatus principal_runs(RfClaimRun *run, const RfLlwaSet *set, const RfLl
          e++) { /* the theorem is about small enough scales */
       status = deviation(run, &apart, set, &start, log(e ? 1e-8 : 1e-4), &aim, &margin);
       hit = apart <= 1e-8 && fabs(margin - one->margin / 2) <= 1e-8;
-      tally.late += e;
+      tally.late += e, tally.early += e == 0 && hit;
     }
     tally.runs++, tally.hits += hit, tally.wrong += hit != present;
     if (hit) tally.worst = fmax(tally.worst, apart);
+    if (hit && tally.read < 3 && !status) {
+      status = judge_way(run, set, &start, &aim);
+      tally.read++;
+    }
     rf_net_free(&start);
   }
-  if (!status)
+  if (!status) {
     rf_claim_probability(run, "share of starts that end at the one-neuron function", tally.hits, N,
                          1 - pow(2, -(double)m), false);
+    rf_claim_probability(run, "that share from eps0 = 1e-4 alone", tally.early, N, 1 - pow(2, -(double)m),
+                         false);
+  }
   total->runs += tally.runs, total->hits += tally.hits, total->wrong += tally.wrong,
       total->late += tally.late;
   total->worst = fmax(total->worst, tally.worst);
@@ -234,7 +263,7 @@ static RfStatus judge_principal(RfClaimRun *run, const Principal *claim, Tally *
                    0.95, 0);
   for (int k = 0; k < 3 && !status; k++)
     status = principal_runs(run, &set, &one, side, claim->widths[k],
-                            rf_claim_repetitions(run, claim->flip ? 100 : 200), total);
+                            rf_claim_repetitions(run, claim->flip ? 400 : 200), total);
   rf_llwa_free(&set);
   return status;
 }

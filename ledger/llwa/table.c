@@ -212,7 +212,7 @@ static void plane_panel(RfSvg *svg, RfText *series, int place, const double *val
     if (fabs(x) < 3 && fabs(y) < 3)
       rf_svg_mark(svg, rf_plot_x(&plot, x), rf_plot_y(&plot, y), 2.6,
                   data->y[i] > 0 ? RF_MARK_DISC : RF_MARK_CROSS,
-                  data->y[i] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY);
+                  data->y[i] > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS);
   }
   rf_format(title, sizeof title, "n = %lld, %.1f degrees", (long long)data->n, entry->degrees);
   rf_svg_label(svg, plot.left + 95, plot.top - 8, RF_ANCHOR_MIDDLE, 13, RF_COLOUR_INK, title);

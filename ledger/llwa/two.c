@@ -119,6 +119,20 @@ static bool cell_minimum(RfClaimRun *run, double u[4], const Cell *one, const Ce
   return isfinite(best);
 }
 
+/* Golden section finds t to 1e-8; alternating with the best t for given u, |u1|/(|u1| + |u2|), finds the
+ * rest. */
+static void cell_polish(RfClaimRun *run, double u[4], const Cell *one, const Cell *two,
+                        const RfLlwaSet *set) {
+  for (int step = 0; step < 200; step++) {
+    double first = rf_la_norm(u, 2), second = rf_la_norm(u + 2, 2), next[4] = {0}, moved = 0;
+    if (first < 1e-9 || second < 1e-9) return; /* one neuron: no t */
+    if (!isfinite(cell_value(run, next, one, two, first / (first + second), set))) return;
+    for (int j = 0; j < 4; j++) moved = fmax(moved, fabs(next[j] - u[j]));
+    memcpy(u, next, sizeof next);
+    if (moved < 1e-14 * (first + second)) return;
+  }
+}
+
 static bool inside_cell(const double *u, const Cell *cell) {
   double pi = acos(-1.0), angle = atan2(u[1], u[0]);
   if (rf_la_norm(u, 2) < 1e-9) return true; /* a zero neuron */
@@ -175,6 +189,7 @@ static RfStatus enumerate(RfClaimRun *run, const RfLlwaSet *set, rf_index found[
       if (!cell_minimum(run, u, &cells[p], &cells[q], set) || !inside_cell(u, &cells[p]) ||
           !inside_cell(u + 2, &cells[q]))
         continue;
+      cell_polish(run, u, &cells[p], &cells[q], set);
       double total = rf_la_norm(u, 2) + rf_la_norm(u + 2, 2);
       for (int k = 0; k < 2; k++) {
         double size = rf_la_norm(u + 2 * k, 2), root = sqrt(size / (2 * total));
@@ -186,7 +201,8 @@ static RfStatus enumerate(RfClaimRun *run, const RfLlwaSet *set, rf_index found[
       if (status) return status;
       if (!(residual <= 1e-5)) continue;
       found[nearest(&distance, &net, set)]++;
-      rf_claim_at_most(run, "distance of an enumerated KKT direction from the three", distance, 0, 1e-5);
+      rf_claim_at_most(run, "distance of an enumerated KKT direction from the three", distance, 0, 1e-9);
+      rf_claim_at_most(run, "its KKT residual", residual, 0, 1e-10);
     }
   return RF_OK;
 }

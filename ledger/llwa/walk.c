@@ -66,14 +66,6 @@ RfStatus rf_llwa_walk(RfClaimRun *run, RfFlowResult *out, bool *converged, const
 
 void rf_llwa_decay_see(void *decay, const RfLlwaMoment *moment) {
   RfLlwaDecay *d = decay;
-  for (int k = 0; k < 2 && !moment->frozen; k++)
-    if (d->smargin[k] == 0 && moment->smargin >= 200 * (k + 1))
-      d->smargin[k] = moment->smargin, d->at[k] = d->error(d->user, moment->theta);
-}
-
-void rf_llwa_decay_judge(RfClaimRun *run, const char *what, const RfLlwaDecay *decay, double rate,
-                         double largest) {
-  double allowed = pow(decay->smargin[0] / decay->smargin[1], rate) + 0.04;
-  rf_claim_at_most(run, what, decay->at[1], largest, 0);
-  if (!(decay->at[1] <= 1e-4)) rf_claim_at_most(run, what, decay->at[1] / decay->at[0], allowed, 0);
+  if (!moment->frozen && moment->smargin > 0)
+    rf_claim_decay_add(&d->marks, moment->smargin, d->error(d->user, moment->theta));
 }

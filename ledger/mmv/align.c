@@ -60,6 +60,25 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   return status;
 }
 
+/* The sets of Theorem 1; the data of a set are number `seed`, like the start. */
+static const char *const theorem_sets[] = {"DS-PL2",
+                                           "DS-OS(2,2,5,0.5,%d)",
+                                           "DS-OS(2,2,5,0.2,%d)",
+                                           "DS-OS(2,2,5,0.1,%d)",
+                                           "DS-OS(5,5,5,0.5,%d)",
+                                           "DS-OS(5,5,5,0.2,%d)",
+                                           "DS-OS(5,5,5,0.1,%d)",
+                                           "DS-OS(10,10,5,0.5,%d)",
+                                           "DS-OS(10,10,5,0.2,%d)",
+                                           "DS-OS(10,10,5,0.1,%d)"};
+enum { n_theorem_sets = sizeof theorem_sets / sizeof theorem_sets[0] };
+
+static RfStatus aligned_on(RfClaimRun *run, Aligned *at, int set, uint64_t seed, double smargin) {
+  char spec[40];
+  rf_format(spec, sizeof spec, theorem_sets[set], (int)seed);
+  return aligned_new(run, at, spec, seed, smargin);
+}
+
 /* ---- replay -------------------------------------------------------------------------------- */
 
 /* A change of pattern of one neuron: the sides before it, when that pattern began, and when it ended. */
@@ -161,9 +180,9 @@ static void judge_duration(void *user, const Change *change) {
   tally->largest = fmax(tally->largest, (change->ended - change->began) / bound), tally->count++;
 }
 
-/* V+ (V-) never in the cone cos(w,x-) >= sqrt(1-zeta) (x+), at 200 times until the last arrival. */
+/* V+ (V-) never in the cone cos(w,x-) >= sqrt(1-zeta) (x+), at 1000 times until the last arrival. */
 static RfStatus judge_avoided(RfClaimRun *run, const Aligned *at, double *closest) {
-  enum { times = 200 };
+  enum { times = 1000 };
   const RfDataset *data = &at->setting.data;
   rf_index d = data->d, neurons[m];
   double sums[2][RF_CLAIM_MOST_D], when[times], t1 = 0;
@@ -190,17 +209,26 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
   Tally tally = {.run = run};
   RfStatus status = RF_OK;
   double closest = 1;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 5) && !status; seed++) {
-    Aligned at;
-    int8_t sides[most_n];
-    char spec[40];
-    rf_format(spec, sizeof spec, "DS-OS(5,5,5,0.1,%d)", (int)seed);
-    status = aligned_new(run, &at, spec, (uint64_t)seed, 0);
-    if (status) break;
-    for (rf_index k = 0; k < m; k++) replay(&at, k, sides, judge_duration, &tally);
-    status = judge_avoided(run, &at, &closest);
-    aligned_free(&at);
-  }
+  rf_index seeds = rf_claim_repetitions(run, 20);
+  for (rf_index seed = 0; seed < seeds && !status; seed++)
+    for (int s = 0; s < n_theorem_sets && !status; s++) {
+      Aligned at;
+      int8_t sides[most_n];
+      status = aligned_on(run, &at, s, (uint64_t)seed, 0);
+      if (status) break;
+      for (rf_index k = 0; k < m; k++) {
+        int own = at.setting.start.directions[k * (at.setting.data.d + 1) + at.setting.data.d] > 0 ? 1 : -1;
+        replay(&at, k, sides, judge_duration, &tally);
+        int cone = rf_claim_cone_of(sides, &at.setting.data); /* a pattern outside does not last for ever */
+        rf_claim_true(run, "the last pattern is its cone or dead", cone == own || cone == 0);
+      }
+      if (seed < 4 && (s == 6 || !run->settings->quick))
+        status = judge_avoided(run, &at, &closest); /* 50,000 states each */
+      rf_claim_made(run, "runs", 1);
+      aligned_free(&at);
+    }
+  rf_claim_require(run, "runs", n_theorem_sets * seeds);
+  rf_claim_require(run, "patterns", 100 * seeds), rf_claim_made(run, "patterns", tally.count);
   rf_claim_note(
       run, "%lld patterns; duration/bound up to %.2e; distance of the cosine from the cone at least %.1e",
       (long long)tally.count, tally.largest, closest);
@@ -230,11 +258,6 @@ static void judge_arrival(RfClaimRun *run, const Aligned *at, double *ratio) {
   *ratio = fmax(*ratio, last / at->t1);
 }
 
-static const char *const theorem_sets[] = {
-    "DS-PL2",           "DS-OS(2,2,5,0.5)", "DS-OS(2,2,5,0.2)",   "DS-OS(2,2,5,0.1)",   "DS-OS(5,5,5,0.5)",
-    "DS-OS(5,5,5,0.2)", "DS-OS(5,5,5,0.1)", "DS-OS(10,10,5,0.5)", "DS-OS(10,10,5,0.2)", "DS-OS(10,10,5,0.1)"};
-enum { n_theorem_sets = sizeof theorem_sets / sizeof theorem_sets[0] };
-
 RfStatus rf_mmv_13(RfClaimRun *run) {
   RfStatus status = RF_OK;
   double ratio = 0, smallest = 0, largest = -INFINITY;
@@ -242,7 +265,7 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
     for (int k = 0; k < n_theorem_sets && !status; k++) {
       Aligned at;
-      status = aligned_new(run, &at, theorem_sets[k], (uint64_t)seed, 0);
+      status = aligned_on(run, &at, k, (uint64_t)seed, 0);
       if (status) break;
       judge_arrival(run, &at, &ratio);
       smallest = fmin(smallest, at.setting.problem.log_scale),
@@ -250,6 +273,8 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
       runs++;
       aligned_free(&at);
     }
+  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  rf_claim_made(run, "runs", runs);
   rf_claim_note(run, "%lld runs, ln eps from %.3g to %.3g; last arrival/t1 up to %.1e", (long long)runs,
                 smallest, largest, ratio);
   return status;
@@ -315,13 +340,15 @@ RfStatus rf_mmv_15(RfClaimRun *run) {
   Tally tally = {.run = run};
   RfStatus status = RF_OK;
   rf_index seen = 0;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 3) && !status; seed++) {
+  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++) {
     for (int k = 0; k < n_theorem_sets && !status; k++) {
       Aligned at;
       int8_t sides[most_n];
-      status = aligned_new(run, &at, theorem_sets[k], (uint64_t)seed, 50);
+      status = aligned_on(run, &at, k, (uint64_t)seed, 50);
       if (status) break;
       for (rf_index j = 0; j < m; j++) replay(&at, j, sides, judge_trap, &tally);
+      rf_claim_made(run, "runs", 1);
       aligned_free(&at);
     }
     if (!status) status = judge_still(run, (uint64_t)seed, &seen);
@@ -385,8 +412,8 @@ static void watch_growth(void *observer, const RfFlowMoment *moment) {
   if (moment->scale_frozen) return;
   for (rf_index k = 0; k < moment->m; k++) {
     int cone = rf_claim_cone_of(moment->sides + k * moment->n, growth->data);
-    if (cone == 2) return;
     if (cone == 0) continue;
+    if (cone != (moment->directions[k * (d + 1) + d] > 0 ? 1 : -1)) return; /* not aligned yet */
     double w = rf_la_norm(moment->directions + k * (d + 1), d) * exp(moment->log_norms[k]);
     now[cone < 0] += w * w, norms += w;
   }
@@ -402,25 +429,29 @@ RfStatus rf_mmv_16(RfClaimRun *run) {
   RfStatus status = RF_OK;
   rf_index states = 0;
   Growth growth = {.run = run};
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 2) && !status; seed++)
+  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
     for (int k = 0; k < n_theorem_sets && !status; k++) {
       Aligned at;
-      status = aligned_new(run, &at, theorem_sets[k], (uint64_t)seed, 0);
+      char spec[40];
+      rf_format(spec, sizeof spec, theorem_sets[k], (int)seed);
+      status = aligned_on(run, &at, k, (uint64_t)seed, 0);
       if (status) break;
       status = judge_norms(run, &at);
       aligned_free(&at);
       RfClaimSetting setting;
       RfFlowResult result;
       if (!status)
-        status =
-            rf_claim_setting_new(run, &setting, theorem_sets[k], 1, RF_INIT_MMV, 20, (uint64_t)seed, -60);
+        status = rf_claim_setting_new(run, &setting, spec, 1, RF_INIT_MMV, 20, (uint64_t)seed, -60);
       if (status) break;
       growth = (Growth){.run = run, .data = &setting.data};
       setting.problem.loss = seed % 2 ? RF_LOSS_LOGISTIC2 : RF_LOSS_EXP;
       setting.flow.observe = watch_growth, setting.flow.observer = &growth;
       setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = exp(-50);
+      setting.flow.observe_inside = 9;
       status = rf_claim_flow(run, &result, &setting);
       if (!status) rf_flow_result_free(&result);
+      rf_claim_states(run, growth.states, 1000), rf_claim_made(run, "runs", 1);
       states += growth.states;
       rf_claim_setting_free(&setting);
     }

@@ -241,7 +241,7 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
   const RfLoss all[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC2, RF_LOSS_LOGISTIC};
   double tightest = 0;
   rf_index states = 0;
-  for (rf_index draw = 0; draw < rf_claim_repetitions(run, 12) && !status; draw++) {
+  for (rf_index draw = 0; draw < 3 * rf_claim_repetitions(run, 20) && !status; draw++) {
     char spec[40];
     RfClaimSetting setting;
     RfLinearMargin margin = {0};
@@ -254,12 +254,11 @@ RfStatus rf_mmv_17(RfClaimRun *run) {
     status = rf_margin_linear(run->context, &margin, data->X, data->y, data->n, data->d);
     Linear linear = {.run = run, .margin = margin.margin};
     setting.problem.leak = 1, setting.problem.loss = all[draw % 3];
-    setting.flow.observe = watch_linear, setting.flow.observer = &linear, setting.flow.observe_inside = 20;
-    setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-20;
+    setting.flow.observe = watch_linear, setting.flow.observer = &linear, setting.flow.observe_inside = 60;
+    setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-40;
     if (!status) status = rf_claim_flow(run, &result, &setting);
     if (!status) rf_flow_result_free(&result);
-    rf_claim_require(run, "states with all q >= 0", 100);
-    rf_claim_made(run, "states with all q >= 0", linear.states);
+    rf_claim_states(run, linear.states, 1000);
     tightest = fmax(tightest, linear.tightest), states += linear.states;
     rf_linear_margin_free(&margin);
     rf_claim_setting_free(&setting);

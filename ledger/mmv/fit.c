@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/decay.h"
 #include "kit/figure.h"
 #include "mmv/mmv.h"
 #include "la/la.h"
@@ -17,7 +18,7 @@ static const RfLoss losses[] = {RF_LOSS_EXP, RF_LOSS_LOGISTIC2, RF_LOSS_LOGISTIC
 
 /* ---- a run from a tiny start --------------------------------------------------------------- */
 
-enum { m = 20, most_rows = 4000 };
+enum { m = 20, most_rows = 8000 };
 
 typedef struct Fit {
   RfClaimRun *run;
@@ -34,6 +35,8 @@ typedef struct Fit {
   double D1[m * m];          /* MMV-21 */
   rf_index states, rows;
   double row[4][most_rows]; /* ln t, ln L, smargin, stable rank */
+  double want;              /* MMV-21: the predicted stable rank, and how it is approached */
+  RfClaimDecay decay;
   RfFlowResult result;
 } Fit;
 
@@ -134,8 +137,11 @@ static void watch_fit(void *observer, const RfFlowMoment *moment) {
   int cones[m];
   double t = exp(moment->log_t), f[2] = {0, 0}, rank = NAN;
   if (moment->scale_frozen) return;
-  for (rf_index k = 0; k < moment->m; k++)
-    if ((cones[k] = rf_claim_cone_of(moment->sides + k * moment->n, data)) == 2) return;
+  for (rf_index k = 0; k < moment->m; k++) { /* alignment has ended: dead, or in the cone of the own sign */
+    cones[k] = rf_claim_cone_of(moment->sides + k * moment->n, data);
+    if (cones[k] != 0 && cones[k] != (moment->directions[k * (moment->d + 1) + moment->d] > 0 ? 1 : -1))
+      return;
+  }
   for (rf_index i = 0; i < data->n; i++) f[data->y[i] < 0] = fmax(f[data->y[i] < 0], moment->q[i]);
   bool first = isnan(fit->t1);
   if (first) fit->t1 = t;
@@ -150,9 +156,11 @@ static void watch_fit(void *observer, const RfFlowMoment *moment) {
   if (fit->claim == 21) judge_balance(fit, moment, cones, first), judge_rank(fit, moment, &rank);
   if (!isnan(fit->t2[0]) && !isnan(fit->t2[1])) {
     if (isnan(fit->t_both)) fit->t_both = t, fit->log_loss_2 = moment->log_loss;
+    double smargin = rf_loss_inverse_log(fit->setting.problem.loss, moment->log_loss);
+    if (fit->claim == 21 && smargin > 0) rf_claim_decay_add(&fit->decay, smargin, fabs(rank - fit->want));
     if (fit->rows < most_rows) {
       fit->row[0][fit->rows] = moment->log_t, fit->row[1][fit->rows] = moment->log_loss;
-      fit->row[2][fit->rows] = rf_loss_inverse_log(fit->setting.problem.loss, moment->log_loss);
+      fit->row[2][fit->rows] = smargin;
       fit->row[3][fit->rows++] = rank;
     }
   }
@@ -187,9 +195,25 @@ static RfStatus fit_new(RfClaimRun *run, Fit **out, int claim, const char *spec,
   return RF_OK;
 }
 
-static const char *const sets[] = {"DS-PL2", "DS-OS(2,2,5,0.2)", "DS-OS(5,5,5,0.1)", "DS-OS(5,5,5,0.5)",
-                                   "DS-OS(10,10,5,0.2)"};
+static const char *const sets[] = {"DS-PL2",
+                                   "DS-OS(2,2,5,0.5,%d)",
+                                   "DS-OS(2,2,5,0.2,%d)",
+                                   "DS-OS(2,2,5,0.1,%d)",
+                                   "DS-OS(5,5,5,0.5,%d)",
+                                   "DS-OS(5,5,5,0.2,%d)",
+                                   "DS-OS(5,5,5,0.1,%d)",
+                                   "DS-OS(10,10,5,0.5,%d)",
+                                   "DS-OS(10,10,5,0.2,%d)",
+                                   "DS-OS(10,10,5,0.1,%d)"};
 enum { n_sets = sizeof sets / sizeof sets[0] };
+
+/* A run on set k, whose data and start are number `seed`. */
+static RfStatus fit_on(RfClaimRun *run, Fit **out, int claim, int k, double divide, RfLoss loss,
+                       rf_index seed, double log_eps) {
+  char spec[40];
+  rf_format(spec, sizeof spec, sets[k], (int)seed);
+  return fit_new(run, out, claim, spec, divide, loss, (uint64_t)seed, log_eps);
+}
 
 /* ---- MMV-18 -------------------------------------------------------------------------------- */
 
@@ -197,15 +221,17 @@ RfStatus rf_mmv_18(RfClaimRun *run) {
   RfStatus status = RF_OK;
   rf_index states = 0;
   double least = 1;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 2) && !status; seed++)
+  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
     for (int k = 0; k < n_sets && !status; k++) {
       Fit *fit;
-      status = fit_new(run, &fit, 18, sets[k], 1, losses[(k + seed) % 2], (uint64_t)seed, -300);
+      status = fit_on(run, &fit, 18, k, 1, losses[(k + seed) % 2], seed, -300);
       if (status) break;
       fit->setting.flow.until = RF_UNTIL_LOSS, fit->setting.flow.until_value = 0.05,
-      fit->setting.flow.observe_inside = 2;
+      fit->setting.flow.observe_inside = 8;
       status = rf_claim_flow(run, &fit->result, &fit->setting);
       if (!status) rf_claim_true(run, "t1 before t2", fit->t1 < fmin(fit->t2[0], fit->t2[1]));
+      rf_claim_states(run, fit->states, 1000), rf_claim_made(run, "runs", 1);
       states += fit->states, least = fmin(least, fit->least_cosine);
       fit_free(fit);
     }
@@ -257,14 +283,15 @@ RfStatus rf_mmv_19(RfClaimRun *run) {
   const char *lines[] = {"DS-PL2", "DS-OS(5,5,5,0.2)"};
   double x[points], t2[2][points], predicted[2][points], slope[2], least = 1, tightest = 0;
   RfStatus status = RF_OK;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 2) && !status; seed++)
+  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
     for (int k = 0; k < n_sets && !status; k++) {
       Fit *fit;
-      status = fit_new(run, &fit, 19, sets[k], 1, losses[(k + seed) % 2], (uint64_t)seed, -300);
+      status = fit_on(run, &fit, 19, k, 1, losses[(k + seed) % 2], seed, -300);
       if (status) break;
       fit->setting.flow.until = RF_UNTIL_LOSS, fit->setting.flow.until_value = 0.05;
       status = rf_claim_flow(run, &fit->result, &fit->setting);
-      if (!status) judge_t2(run, fit, &tightest);
+      if (!status) judge_t2(run, fit, &tightest), rf_claim_made(run, "runs", 1);
       fit_free(fit);
     }
   for (int k = 0; k < 2 && !status; k++) {
@@ -349,32 +376,42 @@ static RfStatus draw_rate(RfClaimRun *run, const Fit *fit) {
   return rf_claim_picture(run, &svg, "E-MM-9-loss.svg");
 }
 
+/* t runs to 1e60, so that L t ln(1/L) is near its limit; the plain logistic loss on the first data only. */
+static RfStatus rate_run(RfClaimRun *run, int k, int l, rf_index seed, double *tightest, double *bounded) {
+  Fit *fit;
+  RfClassMargin sides[2] = {{0}, {0}};
+  RfStatus status = fit_on(run, &fit, 20, k, 1, losses[l], seed, -30);
+  if (status) return status;
+  const RfDataset *data = &fit->setting.data;
+  for (int s = 0; s < 2 && !status; s++)
+    status = rf_margin_class(run->context, &sides[s], data->X, data->y, data->n, data->d, s ? -1 : 1);
+  fit->setting.flow.until = RF_UNTIL_TIME, fit->setting.flow.until_value = 1e60;
+  fit->setting.flow.observe_inside = 24;
+  if (!status) status = rf_claim_flow(run, &fit->result, &fit->setting);
+  if (!status && fit->rows > 0) {
+    rf_index last = fit->rows - 1;
+    judge_rate(run, fit, l < 2, tightest, bounded);
+    rf_claim_at_least(run, "ln(t/t2) reached", fit->row[0][last] - log(fit->t_both), log(1e6), 0);
+    /* dL/dt = -4 q margin L^2 for each class: L t ln(1/L) -> (|w+| + |w-|)/2 */
+    double product = exp(fit->row[0][last] + fit->row[1][last]) * -fit->row[1][last];
+    rf_claim_relative(run, "L t ln(1/L) at t = 1e60", product, (sides[0].norm + sides[1].norm) / 2, 0.05);
+    rf_claim_states(run, fit->rows, 1000), rf_claim_made(run, "runs", 1);
+    if (k == 0 && l == 0 && seed == 0 && rf_claim_draws(run)) status = draw_rate(run, fit);
+  }
+  for (int s = 0; s < 2; s++) rf_class_margin_free(&sides[s]);
+  fit_free(fit);
+  return status;
+}
+
 RfStatus rf_mmv_20(RfClaimRun *run) {
   RfStatus status = RF_OK;
   double tightest = 0, bounded = 0, plain = 0;
-  for (int k = 0; k < n_sets && !status; k++)
-    for (int l = 0; l < 3 && !status; l++) {
-      Fit *fit;
-      RfClassMargin sides[2] = {{0}, {0}};
-      status = fit_new(run, &fit, 20, sets[k], 1, losses[l], 0, -30);
-      if (status) break;
-      const RfDataset *data = &fit->setting.data;
-      for (int s = 0; s < 2 && !status; s++)
-        status = rf_margin_class(run->context, &sides[s], data->X, data->y, data->n, data->d, s ? -1 : 1);
-      fit->setting.flow.until = RF_UNTIL_TIME, fit->setting.flow.until_value = 1e9;
-      if (!status) status = rf_claim_flow(run, &fit->result, &fit->setting);
-      if (!status && fit->rows > 0) {
-        rf_index last = fit->rows - 1;
-        judge_rate(run, fit, l < 2, l < 2 ? &tightest : &plain, &bounded);
-        rf_claim_at_least(run, "ln(t/t2) reached", fit->row[0][last] - log(fit->t_both), log(1e6), 0);
-        /* dL/dt = -4 q margin L^2 for each class: L t ln(1/L) -> (|w+| + |w-|)/2 */
-        double product = exp(fit->row[0][last] + fit->row[1][last]) * -fit->row[1][last];
-        rf_claim_relative(run, "L t ln(1/L) at t = 1e9", product, (sides[0].norm + sides[1].norm) / 2, 0.1);
-        if (k == 0 && l == 0 && rf_claim_draws(run)) status = draw_rate(run, fit);
-      }
-      for (int s = 0; s < 2; s++) rf_class_margin_free(&sides[s]);
-      fit_free(fit);
-    }
+  rf_index seeds = rf_claim_repetitions(run, 20);
+  rf_claim_require(run, "runs", n_sets * (2 * seeds + 1));
+  for (rf_index seed = 0; seed < seeds && !status; seed++)
+    for (int k = 0; k < n_sets && !status; k++)
+      for (int l = 0; l < (seed == 0 ? 3 : 2) && !status; l++)
+        status = rate_run(run, k, l, seed, l < 2 ? &tightest : &plain, &bounded);
   rf_claim_note(run, "L/bound up to %.3f; L t at most %.3g; L t ln(1/L) tends to (|w+|+|w-|)/2", tightest,
                 bounded);
   return status;
@@ -385,16 +422,6 @@ RfStatus rf_mmv_20(RfClaimRun *run) {
 static double predicted_rank(const RfClassMargin sides[2], rf_index d) {
   double p = sides[0].norm, q = sides[1].norm, c = rf_claim_cosine(sides[0].w, sides[1].w, d);
   return (p + q) / (0.5 * (p + q + sqrt((p - q) * (p - q) + 4 * c * c * p * q)));
-}
-
-static double rank_at(const Fit *fit, double smargin) {
-  for (rf_index r = 1; r < fit->rows; r++) {
-    double low = fit->row[2][r - 1], high = fit->row[2][r];
-    if (low <= 0 || high < smargin) continue;
-    double share = (1 / smargin - 1 / low) / (1 / high - 1 / low); /* the error is of order 1/smargin */
-    return (1 - share) * fit->row[3][r - 1] + share * fit->row[3][r];
-  }
-  return NAN;
 }
 
 static RfStatus judge_limit_rank(RfClaimRun *run, const Fit *fit, double want, double *seen) {
@@ -439,27 +466,27 @@ static RfStatus draw_rank(RfClaimRun *run, const Fit *fit, double want) {
 RfStatus rf_mmv_21(RfClaimRun *run) {
   RfStatus status = RF_OK;
   double planar = NAN, seen = NAN;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 2) && !status; seed++)
+  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
     for (int k = 0; k < n_sets && !status; k++) {
       Fit *fit;
       RfClassMargin sides[2] = {{0}, {0}};
-      status = fit_new(run, &fit, 21, sets[k], k ? 1 : 3, losses[(k + seed) % 2], (uint64_t)seed, -300);
+      status = fit_on(run, &fit, 21, k, k ? 1 : 3, losses[(k + seed) % 2], seed, -300);
       if (status) break;
       const RfDataset *data = &fit->setting.data;
       for (int s = 0; s < 2 && !status; s++)
         status = rf_margin_class(run->context, &sides[s], data->X, data->y, data->n, data->d, s ? -1 : 1);
+      if (!status) fit->want = predicted_rank(sides, data->d);
+      fit->setting.flow.observe_inside = 8;
       if (!status) status = rf_claim_flow(run, &fit->result, &fit->setting);
       if (!status) {
-        double want = predicted_rank(sides, data->d), first = fabs(rank_at(fit, 200) - want),
-               second = fabs(rank_at(fit, 400) - want);
         rf_claim_at_most(run, "t1 against Tapp", fit->t1, fit->t_app, 0);
-        status = judge_limit_rank(run, fit, want, &seen);
-        rf_claim_at_most(run, "stable rank at smoothed margin 400", second, 2e-2, 0);
-        bool spans =
-            sides[0].spans && sides[1].spans; /* otherwise the limit is approached like smargin^{-1/2} */
-        if (second > 1e-4)
-          rf_claim_at_most(run, "its decay from 200", second / first, spans ? 0.65 : pow(2, -0.5) + 0.04, 0);
-        if (k == 0 && seed == 0 && rf_claim_draws(run) && !status) status = draw_rank(run, fit, want);
+        status = judge_limit_rank(run, fit, fit->want, &seen);
+        /* where the supports do not span R^d the limit is approached like smargin^{-1/2} */
+        rf_claim_decay_judge(run, "stable rank on the way", &fit->decay,
+                             sides[0].spans && sides[1].spans ? 1 : 0.5, k == 0 ? 2e-2 : INFINITY);
+        rf_claim_states(run, fit->states, 1000), rf_claim_made(run, "runs", 1);
+        if (k == 0 && seed == 0 && rf_claim_draws(run) && !status) status = draw_rank(run, fit, fit->want);
         if (k == 0) planar = seen;
       }
       for (int s = 0; s < 2; s++) rf_class_margin_free(&sides[s]);

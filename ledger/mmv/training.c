@@ -98,7 +98,7 @@ static void draw_moment(RfSvg *svg, const Scene *scene, const Snapshots *s, int 
   double x0 = rf_plot_x(&plot, 0), y0 = rf_plot_y(&plot, 0);
   for (int j = 0; j < m; j++) {
     double x = rf_plot_x(&plot, s->W[k][2 * j] / largest), y = rf_plot_y(&plot, s->W[k][2 * j + 1] / largest);
-    RfColour colour = s->a[k][j] > 0 ? RF_COLOUR_ORANGE : RF_COLOUR_SKY;
+    RfColour colour = s->a[k][j] > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS;
     rf_svg_line(svg, x0, y0, x, y, (RfPen){.colour = colour, .width = 1.2});
     rf_svg_mark(svg, x, y, 3, RF_MARK_DISC, colour);
   }
@@ -106,7 +106,7 @@ static void draw_moment(RfSvg *svg, const Scene *scene, const Snapshots *s, int 
     double size = rf_la_norm(scene->X + 2 * i, d) / 1.05;
     rf_svg_mark(svg, rf_plot_x(&plot, scene->X[2 * i] / size), rf_plot_y(&plot, scene->X[2 * i + 1] / size),
                 6, scene->y[i] > 0 ? RF_MARK_CROSS : RF_MARK_SQUARE,
-                scene->y[i] > 0 ? RF_COLOUR_VERMILION : RF_COLOUR_BLUE);
+                scene->y[i] > 0 ? RF_COLOUR_PLUS : RF_COLOUR_MINUS);
   }
   count_regions(counts, s->W[k], scene);
   rf_format(text, sizeof text, "%lld: S+ %d, S- %d, dead %d, outside %d", (long long)scene->marks[k],
@@ -137,10 +137,10 @@ static RfStatus draw_scene(RfClaimRun *run, const Scene *scene, const Snapshots 
     plot.top = 440, plot.width = 990;
     rf_claim_curve(&plot, scene->step, scene->loss, scene->count, RF_COLOUR_BLUE);
   }
-  const RfLegendEntry entries[] = {{"neuron with a > 0", RF_COLOUR_ORANGE, RF_MARK_DISC},
-                                   {"neuron with a < 0", RF_COLOUR_SKY, RF_MARK_DISC},
-                                   {"positive sample (direction)", RF_COLOUR_VERMILION, RF_MARK_CROSS},
-                                   {"negative sample (direction)", RF_COLOUR_BLUE, RF_MARK_SQUARE}};
+  const RfLegendEntry entries[] = {{"neuron with a > 0", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                   {"neuron with a < 0", RF_COLOUR_MINUS, RF_MARK_DISC},
+                                   {"positive sample (direction)", RF_COLOUR_PLUS, RF_MARK_CROSS},
+                                   {"negative sample (direction)", RF_COLOUR_MINUS, RF_MARK_SQUARE}};
   rf_svg_legend(&svg, 70, 50, 1000, entries, 4);
   rf_svg_end(&svg);
   rf_format(file, sizeof file, "%s.svg", scene->name);

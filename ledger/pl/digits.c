@@ -36,9 +36,10 @@ static void trained_free(Trained *t) {
   rf_dataset_free(&t->data);
 }
 
-static RfStatus train(RfClaimRun *run, Trained *t, bool *found) {
+/* From start number `seed`. */
+static RfStatus train(RfClaimRun *run, Trained *t, bool *found, rf_index seed) {
   RfLayeredNet net = {0};
-  RfRandom random = rf_claim_random(run, 0);
+  RfRandom random = rf_claim_random(run, (uint64_t)seed);
   memset(t, 0, sizeof *t);
   RfStatus status = rf_claim_digits(run, &t->data, found, 0, 1, 0, false);
   if (status || !*found) return status;
@@ -51,6 +52,7 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found) {
   RfTrainData samples = {.X = t->data.X, .y = t->data.y, .n = t->data.n};
   settings.optimizer = RF_TRAIN_ADAM, settings.rate = 1e-3, settings.batch = batch, settings.mean = true;
   settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = epochs;
+  settings.seed = rf_claim_seed(run, "batches", (uint64_t)seed);
   settings.record_every = epochs; /* a look at all samples costs as much as a third of an epoch */
   status = rf_train_run(run->context, &t->result, &net, &samples, &settings);
   rf_layers_free(&net);
@@ -145,7 +147,7 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
                                Products *p, RfSvg *svg, RfText *text) {
   const RfLayeredNet *net = &t->result.net;
   const rf_index n = 2 * sampled, hidden = rf_layers_hidden(net);
-  double out[2 * sampled], gaps[stages], obeying = 0;
+  double out[2 * sampled], gaps[stages], obeying = 0, input = 0;
   choose(X, &t->data);
   RfStatus status = rf_layers_evaluate(run->context, out, Z, net, X, n);
   rf_index at = 0;
@@ -160,12 +162,16 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
     rf_free(part);
     read_products(p, G);
     gaps[stage] = p->gap;
+    if (stage == 0) input = p->obeying;
     if (stage == 7) obeying = p->obeying;
     rf_claim_at_least(run, "within a class to the right of across, in spreads", p->gap, 0, 0);
     if (rf_claim_draws(run)) draw_stage(svg, text, stage, p);
   }
   if (status) return status;
-  rf_claim_at_least(run, "share of the pairs of layer 7 that are orthogonally separable", obeying, 0.99, 0);
+  /* the ledger asks for 0.99, which not every start reaches: docs/claims.md */
+  rf_claim_at_least(run, "share of the pairs of layer 7 that are orthogonally separable", obeying, 0.9, 0);
+  rf_claim_at_least(run, "that share, layer 7 against the input", obeying, input, 0);
+  if (obeying < 0.99) rf_claim_printed(run, false);
   rf_claim_at_least(run, "gap between within and across: layer 7 against the input", gaps[7], gaps[0], 0);
   say(run, t);
   rf_claim_note(run,
@@ -176,7 +182,7 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
   return RF_OK;
 }
 
-RfStatus rf_pl_21(RfClaimRun *run) {
+static RfStatus features_from(RfClaimRun *run, rf_index seed) {
   Trained t;
   bool found;
   RfSvg svg = {0};
@@ -184,7 +190,7 @@ RfStatus rf_pl_21(RfClaimRun *run) {
   const rf_index n = 2 * sampled;
   double *G = RF_NEW(double, n *n), *X = RF_NEW(double, n *RF_DIGIT_PIXELS), *Z = NULL;
   Products *p = RF_NEW(Products, 1);
-  RfStatus status = train(run, &t, &found);
+  RfStatus status = train(run, &t, &found, seed);
   if (!status && found) {
     Z = RF_NEW(double, n *rf_layers_hidden(&t.result.net));
     if (!G || !X || !Z || !p) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for features");
@@ -199,13 +205,20 @@ RfStatus rf_pl_21(RfClaimRun *run) {
     rf_text_add(&text, "layer,pairs,inner_product,density\n");
     if (!status) status = judge_features(run, &t, G, X, Z, p, &svg, &text);
     rf_svg_end(&svg);
-    if (!status) status = rf_claim_text(run, "E-PL-3.csv", rf_text_string(&text));
-    if (!status && rf_claim_draws(run)) status = rf_claim_picture(run, &svg, "E-PL-3.svg");
+    if (!status && seed == 0) status = rf_claim_text(run, "E-PL-3.csv", rf_text_string(&text));
+    if (!status && seed == 0 && rf_claim_draws(run)) status = rf_claim_picture(run, &svg, "E-PL-3.svg");
   }
   rf_svg_free(&svg);
   rf_text_free(&text);
   rf_free(G), rf_free(X), rf_free(Z), rf_free(p);
   trained_free(&t);
+  return status;
+}
+
+RfStatus rf_pl_21(RfClaimRun *run) {
+  RfStatus status = RF_OK;
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 1) && !status; seed++)
+    status = features_from(run, seed);
   return status;
 }
 
@@ -239,10 +252,10 @@ static RfStatus draw_layer(RfClaimRun *run, const double *values, const double *
   rf_axis_cover(&second.x, x, width), rf_axis_cover(&second.y, y, width);
   rf_axis_pad(&second.x, 0.05), rf_axis_pad(&second.y, 0.05);
   rf_plot_axes(&second);
-  rf_plot_marks(&second, sides[0][0], sides[0][1], count[0], RF_MARK_DISC, RF_COLOUR_ORANGE);
-  rf_plot_marks(&second, sides[1][0], sides[1][1], count[1], RF_MARK_DISC, RF_COLOUR_BLUE);
-  const RfLegendEntry legend[] = {{"outer weight > 0", RF_COLOUR_ORANGE, RF_MARK_DISC},
-                                  {"outer weight < 0", RF_COLOUR_BLUE, RF_MARK_DISC}};
+  rf_plot_marks(&second, sides[0][0], sides[0][1], count[0], RF_MARK_DISC, RF_COLOUR_PLUS);
+  rf_plot_marks(&second, sides[1][0], sides[1][1], count[1], RF_MARK_DISC, RF_COLOUR_MINUS);
+  const RfLegendEntry legend[] = {{"outer weight > 0", RF_COLOUR_PLUS, RF_MARK_DISC},
+                                  {"outer weight < 0", RF_COLOUR_MINUS, RF_MARK_DISC}};
   rf_svg_legend(&svg, 480, 30, 330, legend, 2);
   rf_svg_end(&svg);
   return rf_claim_picture(run, &svg, "E-PL-4.svg");
@@ -263,11 +276,11 @@ static double clustered(const double *x, const double *y, const double *a) {
   return right / count;
 }
 
-RfStatus rf_pl_22(RfClaimRun *run) {
+static RfStatus layer_from(RfClaimRun *run, rf_index seed) {
   Trained t;
   bool found;
   double values[width], x[width], y[width], *right = RF_NEW(double, width *features);
-  RfStatus status = train(run, &t, &found);
+  RfStatus status = train(run, &t, &found, seed);
   if (!status && found && !right) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a layer");
   if (!status && found) {
     const double *W = rf_layers_weights(&t.result.net, 6), *a = rf_layers_weights(&t.result.net, 7);
@@ -284,10 +297,17 @@ RfStatus rf_pl_22(RfClaimRun *run) {
       rf_claim_note(
           run, "sigma2, 3, 5, 11 over sigma1: %.3f %.3f %.3f %.3f; %.2f of the outer neurons on their side",
           values[1] / values[0], values[2] / values[0], values[4] / values[0], values[10] / values[0], share);
-      status = draw_layer(run, values, x, y, a);
+      if (seed == 0) status = draw_layer(run, values, x, y, a);
     }
   }
   rf_free(right);
   trained_free(&t);
+  return status;
+}
+
+RfStatus rf_pl_22(RfClaimRun *run) {
+  RfStatus status = RF_OK;
+  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 1) && !status; seed++)
+    status = layer_from(run, seed);
   return status;
 }

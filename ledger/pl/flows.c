@@ -28,6 +28,8 @@ typedef struct Watch {
   RfRandom random;
   double motion[16][2 * 9], t_before; /* PL-05: (w,a) and its velocity at the last state, and its time */
   rf_index steps;
+  const RfExtremal *extremal; /* PL-07, with the neurons outside of its sectors */
+  rf_index outside;
 } Watch;
 
 static void watch_init(Watch *watch, RfClaimRun *run, RfClaimSetting *setting,
@@ -282,14 +284,6 @@ RfStatus rf_pl_06(RfClaimRun *run) {
 
 /* ---- PL-07: Lemma 1 ------------------------------------------------------------------------ */
 
-/* The sectors as long as every |q| <= 1e-3. */
-static void watch_sectors(void *observer, const RfFlowMoment *moment) {
-  Watch *watch = observer;
-  if (moment->scale_frozen || rf_la_max_abs(moment->q, moment->n) > 1e-3) return;
-  for (rf_index k = 0; k < moment->m; k++)
-    for (rf_index i = 0; i < moment->n; i++) watch->sides[k][i] = moment->sides[k * moment->n + i];
-}
-
 static bool in_extremal(const int8_t *sides, double a, const RfExtremal *extremal, rf_index n) {
   bool dead = true;
   for (rf_index i = 0; i < n; i++) dead &= sides[i] <= 0;
@@ -303,55 +297,88 @@ static bool in_extremal(const int8_t *sides, double a, const RfExtremal *extrema
   return dead;
 }
 
-/* Neurons of one start outside the extremal sectors at the end of alignment. */
-static RfStatus strays(RfClaimRun *run, rf_index *count, rf_index *sectors, const char *spec, double divide,
-                       uint64_t seed, double log_scale) {
-  RfClaimSetting setting;
-  RfExtremal extremal = {0};
+/* Neurons outside of the extremal sectors, as long as every |q| <= 1e-3. */
+static void watch_sectors(void *observer, const RfFlowMoment *moment) {
+  Watch *watch = observer;
+  rf_index d = moment->d;
+  if (moment->scale_frozen || rf_la_max_abs(moment->q, moment->n) > 1e-3) return;
+  watch->outside = 0;
+  for (rf_index k = 0; k < moment->m; k++)
+    watch->outside += !in_extremal(moment->sides + k * moment->n, moment->directions[k * (d + 1) + d],
+                                   watch->extremal, moment->n);
+  watch->moments = watch->outside > 0 ? 0 : watch->moments + 1; /* states after the T of the lemma */
+}
+
+/* Neurons of one start outside at the end of that, and the states after which none was. */
+static RfStatus strays(RfClaimRun *run, rf_index *count, rf_index *after, RfClaimSetting *setting,
+                       const RfExtremal *extremal, double log_scale) {
   Watch watch;
-  RfExtremalSettings how = {.leak = 0, .slope = 0.5};
-  RfStatus status = rf_claim_setting_new(run, &setting, spec, divide, RF_INIT_BALANCED, 20, seed, log_scale);
+  watch_init(&watch, run, setting, watch_sectors);
+  watch.extremal = extremal, watch.outside = 20;
+  setting->problem.log_scale = log_scale;
+  setting->flow.until = RF_UNTIL_LOSS, setting->flow.until_value = 0.99 * (double)setting->data.n * log(2);
+  RfStatus status = follow(&watch, setting);
+  *count = watch.outside, *after = watch.moments;
+  return status;
+}
+
+/* The first scale of -10, -20, -40, ... from which no neuron strays; nor may one at a half and a quarter of
+ * its logarithm. */
+static RfStatus threshold(RfClaimRun *run, double *log_eps, rf_index *first, const char *spec, double divide,
+                          uint64_t seed, rf_index *sectors) {
+  enum { least = -20480 };
+  RfClaimSetting setting;
+  RfExtremal extremal = {0}, again = {0};
+  RfExtremalSettings how = {.leak = 0, .slope = 0.5}, other = {.leak = 0, .slope = 1};
+  RfStatus status = rf_claim_setting_new(run, &setting, spec, divide, RF_INIT_BALANCED, 20, seed, -10);
   if (status) return status;
   const RfDataset *data = &setting.data;
-  watch_init(&watch, run, &setting, watch_sectors);
-  setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 0.99 * (double)data->n * log(2);
-  status = follow(&watch, &setting);
+  rf_index outside = 1, after = 0;
+  status = rf_geometry_extremal(run->context, &extremal, data->X, data->y, data->n, data->d, &how);
   if (!status)
-    status = rf_geometry_extremal(run->context, &extremal, data->X, data->y, data->n, data->d, &how);
-  for (rf_index k = 0; k < 20 && !status; k++)
-    *count += !in_extremal(watch.sides[k], setting.start.directions[k * (data->d + 1) + data->d], &extremal,
-                           data->n);
+    status = rf_geometry_extremal(run->context, &again, data->X, data->y, data->n, data->d, &other);
   *sectors = extremal.n_positive + extremal.n_negative;
-  rf_extremal_free(&extremal);
+  if (!status)
+    rf_claim_close(run, "extremal sectors, whatever the slope of the loss",
+                   (double)(again.n_positive + again.n_negative), (double)*sectors, 0);
+  for (*log_eps = -10; !status; *log_eps *= 2) {
+    status = strays(run, &outside, &after, &setting, &extremal, *log_eps);
+    if (*log_eps == -10) *first += outside;
+    if (outside == 0 || *log_eps <= least) break;
+  }
+  rf_claim_close(run, "small enough starts: neurons outside the extremal sectors", (double)outside, 0, 0);
+  for (int k = 1; k <= 2 && !status; k++) {
+    status = strays(run, &outside, &after, &setting, &extremal, *log_eps * 2 * k);
+    rf_claim_close(run, "smaller starts: neurons outside the extremal sectors", (double)outside, 0, 0);
+    rf_claim_made(run, "states after T", after);
+  }
+  rf_extremal_free(&extremal), rf_extremal_free(&again);
   rf_claim_setting_free(&setting);
   return status;
 }
 
 RfStatus rf_pl_07(RfClaimRun *run) {
   const char *sets[] = {"DS-PL2", "DS-GEN(6,2,%d)", "DS-GEN(8,3,%d)"};
-  const double scales[] = {-10, -30, -100};
-  rf_index outside[3] = {0, 0, 0}, neurons = 0, sectors = 0;
+  rf_index runs = 0, at_first = 0, sectors = 0, outside = 0, seeds = rf_claim_repetitions(run, 5);
+  double smallest = 0;
   RfStatus status = RF_OK;
-  for (rf_index seed = 0; seed < rf_claim_repetitions(run, 5) && !status; seed++)
+  for (rf_index seed = 0; seed < seeds && !status; seed++)
     for (int k = 0; k < 3 && !status; k++) {
       char spec[40];
-      rf_index number[3];
+      double log_eps = NAN;
+      rf_index number = 0, before = outside;
       rf_format(spec, sizeof spec, sets[k], (int)seed);
-      for (int s = 0; s < 3 && !status; s++)
-        status = strays(run, &outside[s], &number[s], spec, k ? 1 : 3, (uint64_t)seed, scales[s]);
-      if (status) break;
-      neurons += 20, sectors += number[0];
-      if (k == 0) rf_claim_close(run, "DS-PL2/3: extremal sectors", (double)number[0], 2, 0);
+      status = threshold(run, &log_eps, &outside, spec, k ? 1 : 3, (uint64_t)seed, &number);
+      runs++, sectors += number, smallest = fmin(smallest, log_eps), at_first += outside == before;
+      if (k == 0) rf_claim_close(run, "DS-PL2/3: extremal sectors", (double)number, 2, 0);
     }
-  if (status) return status;
-  rf_claim_close(run, "ln eps = -100: neurons outside the extremal sectors", (double)outside[2], 0, 0);
-  rf_claim_at_most(run, "smaller starts leave fewer outside", (double)outside[1], (double)outside[0], 0);
-  rf_claim_note(
-      run,
-      "%lld neurons, %lld extremal sectors in all; outside for ln eps = -10, -30, -100: %lld, %lld, %lld",
-      (long long)neurons, (long long)sectors, (long long)outside[0], (long long)outside[1],
-      (long long)outside[2]);
-  return RF_OK;
+  rf_claim_require(run, "starts", 3 * seeds), rf_claim_made(run, "starts", runs);
+  rf_claim_require(run, "states after T", 60 * seeds);
+  rf_claim_note(run,
+                "%lld starts of 20 neurons, %lld extremal sectors in all; from ln eps = -10 no neuron strays "
+                "in %lld of them (%lld neurons do), from ln eps = %.0f in none",
+                (long long)runs, (long long)sectors, (long long)at_first, (long long)outside, smallest);
+  return status;
 }
 
 /* ---- PL-09: Lemma 3, (63)-(67) ------------------------------------------------------------- */
@@ -473,19 +500,20 @@ RfStatus rf_pl_10(RfClaimRun *run) {
       char spec[40];
       RfClaimSetting setting;
       Watch watch;
+      if (k == 2 && run->settings->quick) continue; /* millions of comparisons */
       rf_format(spec, sizeof spec, sets[k], (int)seed);
       status =
           rf_claim_setting_new(run, &setting, spec, k ? 1 : 3, seed % 2 ? RF_INIT_GAUSSIAN : RF_INIT_BALANCED,
                                20, (uint64_t)seed, seed % 3 ? log(1e-6) : 0);
       if (status) break;
       watch_init(&watch, run, &setting, watch_activation);
-      setting.flow.observe_inside = 6;
-      setting.flow.until = RF_UNTIL_LOSS, setting.flow.until_value = 1e-7;
+      setting.flow.observe_inside = k == 2 ? 8 : 24; /* the large set makes many steps */
       status = follow(&watch, &setting);
       moments += watch.moments;
+      rf_claim_states(run, watch.moments, 1000);
       rf_claim_setting_free(&setting);
     }
-  rf_claim_note(run, "%lld states of balanced and unbalanced runs, small and large starts",
+  rf_claim_note(run, "%lld states to t = infinity of balanced and unbalanced runs, small and large starts",
                 (long long)moments);
   return status;
 }

@@ -28,8 +28,15 @@ class Malformed(Exception):
 
 
 def require(holds, why):
+    """A check of the proof."""
     if not holds:
         raise Rejected(why)
+
+
+def expected(holds, why):
+    """A check of the text."""
+    if not holds:
+        raise Malformed(why)
 
 
 # ---- exact numbers ---------------------------------------------------------------------------------------------------
@@ -70,20 +77,17 @@ def simple(m):
 
 def parse(text):
     """A hexadecimal float as %a prints it, an integer, or a fraction p/q with q > 0."""
-    if len(text) > 20000:
-        raise Malformed("not a number")
+    expected(len(text) <= 20000, "not a number")
     match = HEXADECIMAL.match(text)
     if match:
         sign, whole, part, exponent = match.groups()
         m, e = int(whole + (part or ""), 16), int(exponent)
-        if abs(e) > 20000:
-            raise Malformed("not a number")
+        expected(abs(e) <= 20000, "not a number")
         e -= 4 * len(part or "")
         zeros = (m & -m).bit_length() - 1 if m else 0
         return (-(m >> zeros) if sign else m >> zeros, e + zeros) if m else ZERO
     match = FRACTION.match(text)
-    if not match or (match.group(2) and int(match.group(2)) == 0):
-        raise Malformed("not a number")
+    expected(match and (not match.group(2) or int(match.group(2)) > 0), "not a number")
     return (simple(Fraction(int(match.group(1)), int(match.group(2) or 1))), 0)
 
 
@@ -145,25 +149,20 @@ class Reader:
         while True:
             self.number += 1
             raw = self.file.readline()
-            if not raw:
-                raise Malformed("the file ends before qed")
+            expected(raw, "the file ends before qed")
             if raw[:1] != b"#":
                 break
         raw = raw[:-1] if raw[-1:] == b"\n" else raw
-        if any(byte < 32 or byte > 126 for byte in raw):
-            raise Malformed("a character that is not printable ASCII")
+        expected(all(32 <= byte <= 126 for byte in raw), "a character that is not printable ASCII")
         self.tokens = raw.decode("ascii").split(" ")
-        if "" in self.tokens:
-            raise Malformed("tokens are separated by one space")
+        expected("" not in self.tokens, "tokens are separated by one space")
         return self.tokens
 
     def expect(self, *words, count=None):
         """What follows the first token, which is one of `words`; `count` tokens where given."""
         tokens = self.line()
-        if tokens[0] not in words:
-            raise Malformed("not the statement that belongs here")
-        if count is not None and len(tokens) != count + 1:
-            raise Malformed("the line is too short or too long")
+        expected(tokens[0] in words, "not the statement that belongs here")
+        expected(count is None or len(tokens) == count + 1, "the line is too short or too long")
         return tokens[1:]
 
     def number_line(self, word):
@@ -172,19 +171,16 @@ class Reader:
     def finish(self):
         self.expect("qed", count=0)
         self.number += 1
-        if self.file.read(1):
-            raise Malformed("something follows qed")
+        expected(not self.file.read(1), "something follows qed")
 
 
 def index(text):
-    if not INDEX.match(text):
-        raise Malformed("not an index")
+    expected(INDEX.match(text), "not an index")
     return int(text)
 
 
 def sign(text, plus_text="+1", minus_text="-1"):
-    if text not in (plus_text, minus_text):
-        raise Malformed("not a sign")
+    expected(text in (plus_text, minus_text), "not a sign")
     return 1 if text == plus_text else -1
 
 
@@ -194,10 +190,8 @@ def terms(tokens):
     for text in tokens:
         kind, parts = ("@", text[1:].split(":")) if text[:1] == "@" else ("", text.split(":"))
         # A colon too many is part of the last number, and then that is none.
-        if len(parts) < 2 or (kind and len(parts) > 2):
-            raise Malformed("not a term")
-        if len(parts) > 3:
-            raise Malformed("not a number")
+        expected(len(parts) == 2 or (len(parts) > 2 and not kind), "not a term")
+        expected(len(parts) <= 3, "not a number")
         found.append((kind, index(parts[0]), [parse(part) for part in parts[1:]]))
     return found
 
@@ -273,26 +267,21 @@ class Tree:
 
     def lemma_bound(self, tokens, sigma):
         """h i H rho ...: z_i <= H; l i L rho ...: z_i >= L. Rule N with v = x_i or -x_i."""
-        if len(tokens) < 3:
-            raise Malformed("the line is too short")
+        expected(len(tokens) >= 3, "the line is too short")
         i, bound, rho, multipliers = index(tokens[0]), parse(tokens[1]), parse(tokens[2]), terms(tokens[3:])
         require(i < self.data.n, "no such sample")
         v = plus(self.data.zero, (sigma, 0), self.data.x[i])
         proved = self.rule_norm(v, rho, multipliers)
         require(at_most(proved, bound if sigma > 0 else negative(bound)), "the bound is not proved")
         self.learn(i)
-        if sigma > 0:
-            self.high[i] = bound
-        else:
-            self.low[i] = bound
+        (self.high if sigma > 0 else self.low)[i] = bound
         if sigma * bound[0] <= 0:
             self.side[i] = -sigma
 
     def lemma_maximiser(self, tokens):
         """m i +: at a maximiser u = r/|r|, r = sum coefficient_j (own: x_j, opposite: -x_j), own coefficients fixed by
         their sides where known, all others anything in [alpha lambda, lambda]; x_i.r >= 0 for all of these."""
-        if len(tokens) != 2:
-            raise Malformed("the line is too short or too long")
+        expected(len(tokens) == 2, "the line is too short or too long")
         i, side, least = index(tokens[0]), sign(tokens[1], "+", "-"), ZERO
         self.learn(i)
         for j in range(self.data.n):
@@ -309,14 +298,12 @@ class Tree:
 
     def close(self, tokens, envelope):
         """e rho ... / ...: F(u) <= g.u + C <= T. n rho ...: 0 = 0.u < 0. No u is left in this node."""
-        if not tokens:
-            raise Malformed("the line is too short")
+        expected(tokens, "the line is too short")
         rho, tokens, named = parse(tokens[0]), tokens[1:], []
         if envelope:
             middle = tokens.index("/") if "/" in tokens else len(tokens)
             named = terms(tokens[:middle])
-            if middle == len(tokens):
-                raise Malformed("the line is too short")
+            expected(middle < len(tokens), "the line is too short")
             tokens = tokens[middle + 1 :]
         multipliers = terms(tokens)
         g, constant = self.rule_envelope(named) if envelope else (self.data.zero, ZERO)
@@ -337,8 +324,7 @@ class Tree:
         return False
 
     def check(self, reader):
-        if sign(reader.expect("tree", count=1)[0]) != self.s:
-            raise Malformed("the tree of the other sign")
+        expected(sign(reader.expect("tree", count=1)[0]) == self.s, "the tree of the other sign")
         is_open = True
         while is_open:
             word, *tokens = reader.line()
@@ -350,8 +336,7 @@ class Tree:
                 g, constant = self.rule_envelope(terms(tokens))
                 self.caps.append((g, sub(self.tau, constant)))
             elif word == "s":  # this node is z_i >= 0; z_i <= 0 comes when it is done
-                if len(tokens) != 1:
-                    raise Malformed("the line is too short or too long")
+                expected(len(tokens) == 1, "the line is too short or too long")
                 i = index(tokens[0])
                 self.learn(i, split=True)
                 self.side[i] = 1
@@ -369,19 +354,16 @@ class Data:
     """The head of the file: claim, leak (alpha), signs (the only sign that a may have; 0: both), rows and labels."""
 
     def __init__(self, reader):
-        if reader.expect("reluflow-proof", count=1) != ["1"]:
-            raise Malformed("not version 1")
+        expected(reader.expect("reluflow-proof", count=1) == ["1"], "not version 1")
         self.claim, self.only, self.x, self.y = reader.expect("claim", count=1)[0], 0, [], []
-        if self.claim not in CLAIMS:
-            raise Malformed("no such claim")
+        expected(self.claim in CLAIMS, "no such claim")
         self.leak = reader.number_line("leak")
         require(at_most(ZERO, self.leak) and at_most(self.leak, ONE), "the leak is not in [0, 1]")
         if self.claim in ("optimum", "infeasible"):
             signs = reader.expect("signs", count=1)[0]
             self.only = 0 if signs == "both" else sign(signs, "+", "-")
         self.n, self.d = (index(text) for text in reader.expect("data", count=2))
-        if self.n < 1 or self.d < 1:
-            raise Malformed("no data")
+        expected(self.n >= 1 and self.d >= 1, "no data")
         for _ in range(self.n):
             label, *row = reader.expect("x", count=self.d + 1)
             self.y.append(sign(label))
@@ -507,11 +489,9 @@ def claim_kkt(data, reader):
     epsilon, delta, kink = reader.number_line("epsilon"), reader.number_line("delta"), None
     tokens = reader.expect("kink", "lambda")
     if reader.tokens[0] == "kink":
-        if len(tokens) != 1:
-            raise Malformed("the line is too short or too long")
+        expected(len(tokens) == 1, "the line is too short or too long")
         kink, tokens = parse(tokens[0]), reader.expect("lambda")
-    if len(tokens) != data.n:
-        raise Malformed("the line is too short or too long")
+    expected(len(tokens) == data.n, "the line is too short or too long")
     weight, _ = weights(tokens)
     require(min(epsilon[0], delta[0], (kink or ZERO)[0]) >= 0, "a bound is negative")
     slack = ZERO

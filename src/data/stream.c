@@ -147,7 +147,12 @@ RfStatus rf_stream_read(RfContext *context, RfStream *stream, void *out, size_t 
 static RfStatus start_inflater(RfContext *context, RfStream *stream, int window_bits) {
   z_stream *z = (z_stream *)rf_alloc(1, sizeof *z);
   stream->packed = (unsigned char *)rf_alloc(PACKED_SIZE, 1);
-  if (!z || !stream->packed || inflateInit2(z, window_bits) != Z_OK) {
+  int code = z && stream->packed ? inflateInit2(z, window_bits) : Z_OK;
+  if (code == Z_VERSION_ERROR) { /* a build without zlib, or with another one than it was made for */
+    rf_free(z);
+    return rf_fail(context, RF_ERR_IO, "%.200s is compressed, which this build cannot undo", stream->name);
+  }
+  if (!z || !stream->packed || code != Z_OK) {
     rf_free(z);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %.200s", stream->name);
   }

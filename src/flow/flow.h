@@ -9,6 +9,8 @@ RfStatus rf_flow_start_new(RfContext *context, RfFlowStart *start, rf_index m, r
 /* Unit directions (w,a) of chosen neurons at chosen times on those paths: count x n_times rows of d+1. */
 RfStatus rf_flow_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
                               const rf_index *neurons, rf_index count, const double *times, rf_index n_times);
+/* Fills the proof of every neuron of an alignment (align/prove.c), and whether it agrees. */
+RfStatus rf_align_prove(RfContext *context, RfAlignment *alignment, const RfFlowProblem *problem);
 /* Gradient flow of a layered network with one output, advanced piece by piece: in time t, in the late clock
  * dtau = S dt until the smoothed margin reaches a value, or with the scale frozen. An embedded Runge-Kutta
  * method of order 5(4) with every hidden unit on its side; steps end where a unit reaches its kink, which it

@@ -97,6 +97,7 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
+  double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
   rf_index *line;                /* n: a sample that stands for its line (parallel.c), */
   double *along;                 /* n: and its signed length in the direction of that one */
   double log_S, q_least;         /* ln S, smallest margin */
@@ -245,9 +246,13 @@ typedef struct RfRun {
   RfSystem system;
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
-  bool implicit; /* which of the two steps */
-  bool fresh;    /* f belongs to system.y */
-  double h, tol; /* next step, tolerance */
+  const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
+  double stride_tolerance;    /* relative to its own */
+  int stride_rest;            /* steps to be taken without it */
+  bool implicit;              /* which of the two steps */
+  bool fresh;                 /* f belongs to system.y */
+  double h, tol;              /* next step, tolerance */
   double tol_implicit;
   bool by_steps;   /* events by steps that end there, not by dense output */
   double together; /* largest difference of directions that are merged */
@@ -312,7 +317,14 @@ double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
 /* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
-static inline bool rf_run_large(const RfRun *run) { return run->problem->start->m * run->problem->n >= 4000; }
+enum { RF_LARGE = 2000 }; /* neurons times samples */
+static inline bool rf_run_large(const RfRun *run) {
+  return run->problem->start->m * run->problem->n >= RF_LARGE;
+}
+/* Largest difference of directions that such a run merges. */
+double rf_run_together(const RfFlowProblem *problem);
+/* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
+void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h);
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 

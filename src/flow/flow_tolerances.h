@@ -51,7 +51,12 @@
 #define RF_TOL_SMALL       2e-9 /* units are small while all of them change no margin by more than half of this */
 #define RF_TOL_SMALL_LARGE 2e-6 /* the same in large networks, for speed */
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
-#define RF_TOL_REST_FALL   1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_TOGETHER_WIDE                                                                                 \
+  3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MERGED_PUSH                                                                                   \
+  1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
+                               */
+#define RF_TOL_REST_FALL 1e-8 /* fall of ln L that counts as one */
 #define RF_TOL_REST_TO_AND_FRO                                                                               \
   1e-6                            /* events without a fall: what L could still lose in all the time so far */
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */
@@ -95,6 +100,21 @@
 #define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
 #define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
+
+/* ---- long steps (large/) ---------------------------------------------------------------------------- */
+
+#define RF_TOL_STRIDE          2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
+#define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
+#define RF_TOL_STRIDE_DRIFT    0.3 /* change of ln p up to which the last step is continued for a first guess \
+                                    */
+#define RF_TOL_STRIDE_LONGEST 1.0  /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
+#define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
+#define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
+#define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
+#define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

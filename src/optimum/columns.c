@@ -99,6 +99,26 @@ static void set_multipliers(Columns *c) {
   }
 }
 
+/* price of a basis column minus its value under the multipliers; the entries are those of A. */
+static double price_left(const Columns *c, rf_index b) {
+  long double left = cost(c, b);
+  if (b >= 0)
+    for (rf_index i = 0; i < c->n; i++) left -= (long double)c->lambda[i] * (long double)c->A[b * c->n + i];
+  else
+    left += b >= -c->n ? (long double)c->lambda[-1 - b] : -(long double)c->lambda[-1 - c->n - b];
+  return (double)left;
+}
+
+/* The inverse is right to rounding times the condition of the basis: two corrections with residuals in long
+ * double make the multipliers right. */
+static void refine_multipliers(Columns *c) {
+  double *left = c->work + c->n * c->n;
+  for (int turn = 0; turn < 2; turn++) {
+    for (rf_index k = 0; k < c->n; k++) left[k] = price_left(c, c->basis[k]);
+    for (rf_index k = 0; k < c->n; k++) rf_la_axpy(c->lambda, left[k], c->inverse + k * c->n, c->n);
+  }
+}
+
 /* The inverse afresh; false when the basis is singular. */
 static bool refactor(Columns *c) {
   rf_index n = c->n;
@@ -121,6 +141,7 @@ static bool refactor(Columns *c) {
   rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
   for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
   set_multipliers(c);
+  refine_multipliers(c);
   return true;
 }
 
@@ -276,24 +297,39 @@ static RfStatus price_plane(Columns *c, double *top) {
   return status;
 }
 
-/* Climbs from the neurons of the basis and from random directions. */
-static RfStatus price_climbs(Columns *c, double *top) {
+static RfStatus climb_and_offer(Columns *c, rf_index first, int sign, double *top) {
   RfSolve *s = c->s;
-  rf_index first = c->count, starts = 20 + 4 * c->r;
-  for (rf_index k = 0; k < c->n + starts && !c->status; k++) {
-    rf_index b = k < c->n ? c->basis[k] : 0;
+  if (s->settings->signs * sign < 0) return RF_OK;
+  double value = rf_oracle_climb(&s->oracle, s->trial, s->u, sign);
+  offer(c, first, s->u, value, sign, top);
+  return rf_context_stop(s->context) ? RF_INTERRUPTED : c->status;
+}
+
+/* Climbs from the neurons of the basis; `side` = -1 from their antipodes, of which many are optimal as well
+ * where sum lambda y x vanishes. */
+static RfStatus price_basis(Columns *c, double side, double *top) {
+  RfStatus status = RF_OK;
+  rf_index first = c->count;
+  for (rf_index k = 0; k < c->n && !status; k++) {
+    rf_index b = c->basis[k];
     if (b < 0) continue;
-    int sign = k < c->n ? c->sign[b] : k % 2 ? 1 : -1;
-    if (k < c->n)
-      memcpy(s->u, c->U + b * c->r, (size_t)c->r * sizeof(double));
-    else
-      rf_random_direction(&s->random, s->u, c->r);
-    if (s->settings->signs * sign < 0) continue;
-    double value = rf_oracle_climb(&s->oracle, s->trial, s->u, sign);
-    offer(c, first, s->u, value, sign, top);
-    if (rf_context_stop(s->context)) return RF_INTERRUPTED;
+    for (rf_index j = 0; j < c->r; j++) c->s->u[j] = side * c->U[b * c->r + j];
+    status = climb_and_offer(c, first, c->sign[b], top);
   }
-  return c->status;
+  return status;
+}
+
+/* Climbs from the neurons of the basis and from random directions, and from antipodes when those say nothing.
+ */
+static RfStatus price_climbs(Columns *c, double *top) {
+  rf_index first = c->count, starts = 20 + 4 * c->r;
+  RfStatus status = price_basis(c, 1, top);
+  for (rf_index k = 0; k < starts && !status; k++) {
+    rf_random_direction(&c->s->random, c->s->u, c->r);
+    status = climb_and_offer(c, first, k % 2 ? 1 : -1, top);
+  }
+  if (!status && c->count == first) status = price_basis(c, -1, top);
+  return status;
 }
 
 /* Forgets columns that have long been far from the basis. */
@@ -345,6 +381,9 @@ static RfStatus prove(Columns *c, double aim, bool *done) {
     double *u = s->steep.u + k * c->r, value = s->steep.value[k], top = 0;
     if (c->r > 2) value = rf_oracle_climb(&s->oracle, s->trial, u, s->steep.sign[k]);
     offer(c, before, u, value, s->steep.sign[k], &top);
+    if (c->r == 2) continue;
+    for (rf_index j = 0; j < c->r; j++) s->u[j] = -u[j];
+    status = climb_and_offer(c, before, s->steep.sign[k], &top);
   }
   *done = c->count == before || rf_solve_close(s, aim);
   return status ? status : c->status;

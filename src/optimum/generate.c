@@ -97,7 +97,10 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
     rf_index limit = s->settings->search_nodes;
     if (nodes > 0 && (limit == 0 || nodes < limit)) limit = nodes;
     if (s->settings->signs * sign < 0) continue;
-    RfSearch search = {.target = target, .stop_after = stop_after, .node_limit = limit};
+    RfSearch search = {.target = target,
+                       .room = rf_even_share * (target - 1),
+                       .stop_after = stop_after,
+                       .node_limit = limit};
     status = (s->p->r <= 2 ? rf_search_plane : rf_search_run)(s->context, &search, s->p, lambda, sign);
     s->result->nodes += search.nodes;
     *norm = fmax(*norm, search.upper);
@@ -199,20 +202,23 @@ static RfStatus first_patterns(RfSolve *s) {
 /* ---- the loop --------------------------------------------------------------------------------- */
 
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
- * come first, so that a long proof leaves better and better lower bounds behind. */
+ * come first, so that a long proof leaves better and better lower bounds behind. Each costs a few times the
+ * one before it; what would not raise the bound known is left out. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm) {
-  static const double targets[] = {10, 3, 1.5, 1.1, 1.02};
-  /* nodes of many samples are dear: fewer before the looser targets have their turn */
-  rf_index first = s->p->n > 120 ? 5000 : 100000;
-  RfStatus status = prove_norm(s, lambda, 1 + slack, 20, first, norm);
+  static const double targets[] = {10, 3, 1.5, 1.2};
+  enum { enough_found = 100 };
+  rf_index first_nodes = s->p->r <= 6 ? 100000 : 20000; /* trees are small in few dimensions */
+  double value = rf_la_dot(s->p->b, lambda, s->p->n);
+  RfStatus status = prove_norm(s, lambda, 1 + slack, enough_found, first_nodes, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   if (status || *norm <= 1 + fmax(rf_norm_enough, slack) || s->steep.count > 0) return status;
   for (size_t k = 0; k < sizeof targets / sizeof *targets && !status && targets[k] > 1 + 2 * slack; k++) {
-    status = prove_norm(s, lambda, targets[k], 20, 0, norm);
+    if (value / targets[k] <= s->lower) continue;
+    status = prove_norm(s, lambda, targets[k], enough_found, 0, norm);
     if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
     if (s->steep.count > 0) return status;
   }
-  if (!status) status = prove_norm(s, lambda, 1 + slack, 20, 0, norm);
+  if (!status) status = prove_norm(s, lambda, 1 + slack, enough_found, 0, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   return status;
 }
@@ -312,7 +318,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }
-    bool slow = rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
+    bool slow = !s->quiet && rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
     if (!status && added == 0 && goal >= rf_goal_polish && goal < 0.05 && slow)
       status = quick_bounds(s, 1000);
     if (added > 0)

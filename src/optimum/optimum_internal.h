@@ -100,6 +100,7 @@ double rf_oracle_climb(RfOracle *oracle, const double *lambda, double *u, int si
 typedef struct RfSearch {
   double target;       /* in: prove that nothing exceeds this */
   rf_index node_limit; /* in: 0 = none */
+  double room;         /* in: how far below the target one half of the sphere may be asked to stay */
   rf_index stop_after; /* in: stop after this many directions above target were found; 0 = never */
   double best;         /* out: largest value attained */
   double upper;        /* out: proved upper bound (>= target when nothing exceeds it) */

@@ -12,69 +12,52 @@
  * and decides samples without branching. For many free samples the sum of chord constants is beaten by
  * Cauchy-Schwarz: sum lambda |z| <= sqrt(sum lambda) sqrt(largest eigenvalue of sum lambda x x^T).
  *
- * Every conclusion holds for the rows and multipliers as given, rounding included: `pad` bounds the errors of
- * |res| + C, cosines and ranges carry theirs, and a leaf that is too close for doubles is evaluated with 113
- * bits (wide.h). */
-#include "optimum/optimum_internal.h"
+ * Two halves. F(-u) = F(u) - (1 + leak) g.u with g = s sum lambda y x: where |g| is as small as rounding, and
+ * it is at many optima, a bound T - (1 + leak) |g| on one half of the sphere is the bound T on all of it.
+ *
+ * Threads. The first nodes are split one after the other, largest bound first, until there are enough open
+ * ones; these are subtrees which any thread may take, and whose results are put together in their order, up
+ * to the first one that ends the search. What is said does not depend on who did what. */
+#include "optimum/search_internal.h"
 #include "optimum/kernels.h"
-#include "optimum/wide.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef enum Side { side_free = 0, side_plus = 1, side_minus = -1 } Side;
-
-/* What a node remembers; one per level of the tree. Entries 0..own-1 are own samples, the rest opposite ones.
- */
-typedef struct Level {
-  double *coef, *low, *high; /* own + other */
-  double *l, *h;             /* own: range of z */
-  signed char *side;         /* own */
-} Level;
-
-typedef struct Work {
-  RfContext *context;
-  RfSearch *search;
-  const RfReduced *p;
-  const double *lambda_all;
-  int sign;
-  rf_index own, count, r;
-  double leak;
-  double total;       /* sum of lambda */
-  double edge;        /* no row is longer */
-  RfWide *wide;       /* work, r */
-  double *V, *lambda; /* count rows of r (own: x, opposite: -x), count weights */
-  Level *levels;
-  double *store;
-  signed char *sides;
-  RfBox box;
-  double *u, *matrix, *vector, *ray;
-  int range_sweeps; /* 0 = ranges from the cone do not pay */
-  bool stopped;
-  RfStatus status;
-} Work;
+typedef RfSearchWork Work;
+typedef RfSearchLevel Level;
 
 /* ---- set-up ----------------------------------------------------------------------------------- */
 
-static void work_free(Work *w) {
-  rf_free(w->V), rf_free(w->lambda), rf_free(w->levels), rf_free(w->store), rf_free(w->sides);
-  rf_free(w->u), rf_free(w->matrix), rf_free(w->vector), rf_free(w->ray), rf_free(w->wide);
+/* The worker's own part. */
+static void worker_free(Work *w) {
+  rf_free(w->levels), rf_free(w->store), rf_free(w->sides), rf_free(w->list), rf_free(w->bundle);
+  rf_free(w->u), rf_free(w->matrix), rf_free(w->vector), rf_free(w->ray), rf_free(w->wide), rf_free(w->reach);
+  rf_free(w->scale), rf_free(w->wide_at);
+  w->box.coef = w->box.low = w->box.high = NULL; /* those of a level */
   rf_box_free(&w->box);
 }
 
-static RfStatus work_alloc(Work *w, rf_index capacity) {
-  rf_index r = w->r, levels = w->own + 2, per = 3 * w->count + 2 * w->own;
+static rf_index node_size(const Work *w) { return 3 * w->count + 2 * w->own; }
+
+static RfStatus worker_new(Work *w) {
+  rf_index r = w->r, levels = w->own + 2, per = node_size(w);
+  rf_index order = w->gram && w->own > r ? w->own : r;
   w->levels = RF_NEW(Level, levels);
   w->store = RF_NEW(double, levels *per);
   w->sides = RF_NEW(signed char, levels *(w->own + 1));
-  w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * r * r), w->vector = RF_NEW(double, 2 * r);
+  w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * order * order);
+  w->vector = RF_NEW(double, 2 * order), w->scale = RF_NEW(double, w->own);
+  w->wide_at = RF_NEW(rf_index, w->own);
   w->ray = RF_NEW(double, w->own), w->wide = rf_alloc(r, sizeof *w->wide);
-  w->edge = 1 + (double)(w->p->d + r + 8) * 2 * DBL_EPSILON;
-  for (rf_index i = 0; i < w->count; i++) w->total += w->lambda[i];
-  w->range_sweeps = r <= 4 ? 8 : r <= 7 ? 5 : 0;
-  RfStatus status = rf_box_new(w->context, &w->box, capacity, r);
+  RfStatus status = rf_box_new(w->context, &w->box, w->count, r);
+  if (!status) status = rf_rays_worker(w);
   if (status) return status;
-  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray || !w->wide)
+  rf_free(w->box.coef), rf_free(w->box.low), rf_free(w->box.high);
+  w->box.coef = w->box.low = w->box.high = NULL;
+  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray || !w->wide ||
+      !w->scale || !w->wide_at)
     return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (rf_index k = 0; k < levels; k++) {
     double *s = w->store + k * per;
@@ -89,7 +72,7 @@ static RfStatus work_alloc(Work *w, rf_index capacity) {
 }
 
 /* Compacts the samples with positive weight, own class first. */
-static RfStatus work_new(Work *w) {
+static RfStatus shared_new(Work *w) {
   const RfReduced *p = w->p;
   w->V = RF_NEW_TABLE(double, p->n, p->r);
   w->lambda = RF_NEW(double, p->n);
@@ -101,268 +84,34 @@ static RfStatus work_new(Work *w) {
       w->lambda[w->count++] = w->lambda_all[i];
       if (pass > 0) w->own++;
     }
-  return work_alloc(w, w->count);
+  w->edge = 1 + (double)(p->d + p->r + 8) * 2 * DBL_EPSILON;
+  for (rf_index i = 0; i < w->count; i++) w->total += w->lambda[i];
+  w->range_sweeps = w->r <= 4 ? 8 : w->r <= 7 ? 5 : 0;
+  return rf_rays_new(w->context, &w->rays, w);
 }
 
-static void set_side(Work *w, Level *v, rf_index i, Side side) {
-  double lambda = w->lambda[i];
-  v->side[i] = (signed char)side;
-  v->low[i] = side == side_plus ? lambda : -INFINITY;
-  v->high[i] = side == side_plus ? INFINITY : w->leak * lambda;
-  v->coef[i] = side == side_plus ? lambda : w->leak * lambda;
-  if (side == side_plus) v->l[i] = 0;
-  if (side == side_minus) v->h[i] = 0;
-}
-
-/* Chord of phi on [l,h], l < 0 < h: lambda phi(z) <= slope z + constant. */
-static double chord_slope(const Work *w, const Level *v, rf_index i) {
-  return w->lambda[i] * (v->h[i] - w->leak * v->l[i]) / (v->h[i] - v->l[i]);
-}
-static double chord_constant(const Work *w, const Level *v, rf_index i) {
-  return w->lambda[i] * (1 - w->leak) * v->h[i] * -v->l[i] / (v->h[i] - v->l[i]);
-}
-
-static void set_free(Level *v, rf_index i, double slope) {
-  v->side[i] = side_free;
-  v->low[i] = v->high[i] = v->coef[i] = slope;
-}
-
-/* Smallest and largest x_i.res over coefficients between leak lambda and lambda (undecided) or at their side.
- */
-static void root_interval(const Work *w, const Level *v, rf_index i, double *least, double *most) {
-  *least = *most = 0;
-  for (rf_index j = 0; j < w->count; j++) {
-    double g = rf_short_dot(w->V + i * w->r, w->V + j * w->r, w->r) * w->lambda[j];
-    double low = j < w->own && v->side[j] == side_plus ? g : w->leak * g;
-    double high = j < w->own && v->side[j] == side_minus ? w->leak * g : g;
-    *least += fmin(low, high), *most += fmax(low, high);
-  }
-}
-
-/* The distance is monotone in the slope of sample i when x_i.res keeps its sign: the side is then known
- * (G.8). */
-static void root_sides(Work *w, Level *v) {
-  double noise = (double)(w->count + w->r + 4) * 2 * rf_unit_roundoff * rf_length_slack * w->total;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (rf_index i = 0; i < w->own; i++) {
-      if (v->side[i] != side_free) continue;
-      double least, most;
-      root_interval(w, v, i, &least, &most);
-      if (least < noise && most > -noise) continue;
-      set_side(w, v, i, least >= noise ? side_plus : side_minus);
-      changed = true;
-    }
-  }
-}
-
-static void root(Work *w) {
-  Level *v = &w->levels[0];
-  for (rf_index i = 0; i < w->own; i++) {
-    v->l[i] = -w->edge, v->h[i] = w->edge;
-    set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
-  }
-  for (rf_index i = w->own; i < w->count; i++) {
-    v->low[i] = w->leak * w->lambda[i], v->high[i] = w->lambda[i];
-    v->coef[i] = w->lambda[i] * (1 + w->leak) / 2;
-  }
-  root_sides(w, v);
-}
-
-/* ---- bounds ----------------------------------------------------------------------------------- */
-
-/* Cholesky of (bound I - A) succeeds: then bound (1 + 2 r^2 u) is above the largest eigenvalue of A as stored
- * (Rump, Verification of positive definiteness, 2006, thm 2.3). A is r x r, work likewise. */
-static bool above_spectrum(const double *A, double bound, double *L, rf_index r) {
-  for (rf_index i = 0; i < r; i++)
-    for (rf_index j = 0; j <= i; j++) {
-      double sum = (i == j ? bound : 0) - A[i * r + j] - rf_short_dot(L + i * r, L + j * r, j);
-      if (i == j && !(sum > 0)) return false;
-      L[i * r + j] = i == j ? sqrt(sum) : sum / L[j * r + j];
-    }
-  return true;
-}
-
-/* Upper bound of the largest eigenvalue of a positive semidefinite A: power iteration, then proof. */
-static double largest_eigenvalue(Work *w, const double *A) {
-  rf_index r = w->r;
-  double *x = w->vector, *z = w->vector + r, value = 0, trace = 0;
-  for (rf_index k = 0; k < r; k++) x[k] = 1 + 0.1 * (double)(k % 3), trace += A[k * r + k];
-  for (int step = 0; step < 12; step++) {
-    for (rf_index k = 0; k < r; k++) z[k] = rf_short_dot(A + k * r, x, r);
-    value = sqrt(rf_short_dot(z, z, r));
-    if (value == 0) return trace * (1 + (double)(w->own + 2) * DBL_EPSILON);
-    for (rf_index k = 0; k < r; k++) x[k] = z[k] / value;
-    if (step == 0) value = 0;
-  }
-  /* A was summed from at most `own` terms: its errors are below (own + 2) u times its trace */
-  double error = (double)(2 * r * r + 8) * rf_unit_roundoff, formed = (double)(w->own + 2) * rf_unit_roundoff;
-  for (double factor = 1.02; factor < 1.5; factor += 0.08)
-    if (above_spectrum(A, factor * value, w->matrix + r * r, r))
-      return factor * value * (1 + 2 * error) + 2 * formed * trace;
-  return trace * (1 + 2 * formed);
-}
-
-/* Constant of the free samples: chords, or Cauchy-Schwarz for those with wide ranges where that is smaller.
- * Sets their coefficients accordingly. */
-static double free_constant(Work *w, Level *v) {
-  rf_index r = w->r, wide = 0;
-  double chords = 0, wide_chords = 0, weight = 0, *A = w->matrix;
-  for (rf_index i = 0; i < w->own; i++) {
-    if (v->side[i] != side_free) continue;
-    double constant = chord_constant(w, v, i), half = (1 - w->leak) / 2 * w->lambda[i];
-    chords += constant;
-    set_free(v, i, chord_slope(w, v, i));
-    if (constant > 0.6 * half) wide++, wide_chords += constant, weight += w->lambda[i];
-  }
-  if (wide < 3) return chords;
-  memset(A, 0, (size_t)(r * r) * sizeof *A);
-  for (rf_index i = 0; i < w->own; i++) {
-    if (v->side[i] != side_free || chord_constant(w, v, i) <= 0.3 * (1 - w->leak) * w->lambda[i]) continue;
-    const double *x = w->V + i * r;
-    for (rf_index k = 0; k < r; k++) rf_short_axpy(A + k * r, w->lambda[i] * x[k], x, r);
-  }
-  double spectral = (1 - w->leak) / 2 * sqrt(weight * largest_eigenvalue(w, A)) * rf_length_slack;
-  if (spectral >= wide_chords) return chords;
+static RfStatus gram_new(Work *w) {
+  if (w->own > 2 * w->r) return RF_OK;
+  w->gram = RF_NEW(double, w->own * w->own);
+  if (!w->gram) return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (rf_index i = 0; i < w->own; i++)
-    if (v->side[i] == side_free && chord_constant(w, v, i) > 0.3 * (1 - w->leak) * w->lambda[i])
-      set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
-  return chords - wide_chords + spectral;
+    for (rf_index j = 0; j < w->own; j++)
+      w->gram[i * w->own + j] = rf_short_dot(w->V + i * w->r, w->V + j * w->r, w->r);
+  return RF_OK;
 }
 
-/* Errors of |res| + C for res summed afresh: (count + r) u per unit of coefficient for the sum and its
- * length, 12 u per unit of weight for the slopes and constants of chords. */
-static double pad(const Work *w, const Level *v, double constant) {
-  double sum = constant;
-  for (rf_index i = 0; i < w->count; i++) sum += fmax(fabs(v->coef[i]), w->lambda[i]);
-  return (double)(w->count + w->r + 16) * rf_unit_roundoff * rf_length_slack * sum;
-}
-
-/* |res| rounded up, with 113 bits. */
-static double wide_size(Work *w, const Level *v) {
-  RfWide square = 0;
-  double sum = 0;
-  for (rf_index k = 0; k < w->r; k++) w->wide[k] = 0;
-  for (rf_index i = 0; i < w->count; i++) {
-    sum += fabs(v->coef[i]) * w->edge;
-    for (rf_index k = 0; k < w->r; k++) w->wide[k] += (RfWide)v->coef[i] * (RfWide)w->V[i * w->r + k];
+/* |sum lambda y x|, rounded up. */
+static double odd_part(const Work *w) {
+  double square = 0, error = (double)(w->count + w->r + 8) * rf_unit_roundoff * rf_length_slack * w->total;
+  for (rf_index k = 0; k < w->r; k++) {
+    double sum = 0;
+    for (rf_index i = 0; i < w->count; i++) sum += w->lambda[i] * w->V[i * w->r + k];
+    square += sum * sum;
   }
-  for (rf_index k = 0; k < w->r; k++) square += w->wide[k] * w->wide[k];
-  double error = (double)(w->count + w->r + 4) * rf_wide_roundoff * rf_length_slack * sum;
-  return rf_add_up(rf_wide_root_up(square + square * (RfWide)0x1p-100), error);
+  return sqrt(square) * (1 + (double)(w->r + 4) * DBL_EPSILON) + error;
 }
 
-/* A bound of the node from the box as it stands, as sharp as needed: res afresh and padded, or with 113 bits
- * where only that can get below the target. */
-static double node_bound(Work *w, const Level *v, double constant, double *size) {
-  rf_box_residual(&w->box);
-  *size = sqrt(rf_short_dot(w->box.res, w->box.res, w->r));
-  double target = w->search->target, error = pad(w, v, constant), bound = *size + constant + error;
-  if (bound <= target || *size + constant > target + error) return bound;
-  double chords = constant > 0 ? constant + 16 * rf_unit_roundoff * (w->total + constant) : 0;
-  return fmin(bound, rf_add_up(wide_size(w, v), chords));
-}
-
-/* Shrinks |res| while that promises to prune. Returns true when pruned; *size = |res|. */
-static bool shrink(Work *w, Level *v, double constant, double *size) {
-  RfBox *box = &w->box;
-  double before = INFINITY, target = w->search->target;
-  for (int sweep = 0; sweep < 40; sweep++) {
-    *size = sqrt(rf_box_sweep(box));
-    if (*size + constant <= target && node_bound(w, v, constant, size) <= target) return true;
-    if (before - *size < 0.03 * (*size + constant - target)) break;
-    before = *size;
-  }
-  return false;
-}
-
-/* The cap res.u >= target - C as seen from a free sample: cosine from below, sine from above, and the error
- * of x.res/|res|. */
-typedef struct Cap {
-  double cosine, sine, error;
-} Cap;
-
-static bool cap_of(Cap *cap, const Work *w, const Level *v, double constant, double size) {
-  double error = pad(w, v, constant);
-  cap->cosine = (w->search->target - constant - error) / (size + error) * (1 - 4 * DBL_EPSILON);
-  if (!(cap->cosine > 0)) return false;
-  cap->cosine = fmin(cap->cosine, 1);
-  cap->sine = sqrt(1 - cap->cosine * cap->cosine + 8 * DBL_EPSILON) * (1 + DBL_EPSILON);
-  cap->error = (double)(w->r + 8) * DBL_EPSILON + 2 * error / size + (w->edge - 1);
-  return true;
-}
-
-/* Uses the cap to narrow the ranges of free samples; true when one was decided or the constant fell
- * noticeably. */
-static bool narrow(Work *w, Level *v, double constant, double size) {
-  Cap cap;
-  if (!cap_of(&cap, w, v, constant, size)) return false;
-  double before = 0, after = 0;
-  bool decided = false;
-  for (rf_index i = 0; i < w->own; i++) {
-    if (v->side[i] != side_free) continue;
-    double q = rf_short_dot(w->V + i * w->r, w->box.res, w->r) / size;
-    if (fabs(q) > cap.sine + cap.error) {
-      set_side(w, v, i, q > 0 ? side_plus : side_minus);
-      decided = true;
-      continue;
-    }
-    before += chord_constant(w, v, i);
-    double near = fmax(0, fabs(q) - cap.error);
-    double across = sqrt(fmax(0, 1 - near * near) + 8 * DBL_EPSILON) * cap.sine + cap.error + 4 * DBL_EPSILON;
-    if (q + cap.error < cap.cosine) v->h[i] = fmin(v->h[i], q * cap.cosine + across);
-    if (-q + cap.error < cap.cosine) v->l[i] = fmax(v->l[i], q * cap.cosine - across);
-    if (v->l[i] >= 0 || v->h[i] <= 0) {
-      set_side(w, v, i, v->l[i] >= 0 ? side_plus : side_minus);
-      decided = true;
-    } else
-      after += chord_constant(w, v, i);
-  }
-  return decided || after < 0.9 * before;
-}
-
-/* max z_i over unit u of the node's cone is at most |x_i + sum_j c_j s_j x_j| for any c >= 0 over the known
- * samples (and likewise -z_i): a few coordinate steps on c. toward = +1 for the largest z, -1 for the largest
- * -z. */
-static double reach(Work *w, const Level *v, rf_index i, double toward) {
-  rf_index r = w->r;
-  double *rho = w->vector;
-  for (rf_index k = 0; k < r; k++) rho[k] = toward * w->V[i * r + k];
-  memset(w->ray, 0, (size_t)w->own * sizeof(double));
-  double size = 1, moved = w->edge; /* every step adds at most 4 u (|step| + |rho|) of error, |rho| <= 1 */
-  for (int sweep = 0; sweep < w->range_sweeps; sweep++) {
-    for (rf_index j = 0; j < w->own; j++) {
-      if (v->side[j] == side_free) continue;
-      const double *x = w->V + j * r;
-      double step = -v->side[j] * rf_short_dot(x, rho, r), now = fmax(0, w->ray[j] + step);
-      if (now == w->ray[j]) continue;
-      rf_short_axpy(rho, v->side[j] * (now - w->ray[j]), x, r);
-      moved += fabs(now - w->ray[j]) + 2;
-      w->ray[j] = now;
-    }
-    double after = sqrt(rf_short_dot(rho, rho, r));
-    bool slow = after > 0.95 * size;
-    size = after;
-    if (slow) break;
-  }
-  return size * (1 + (double)(r + 4) * DBL_EPSILON) + 4 * DBL_EPSILON * rf_length_slack * moved;
-}
-
-/* Narrows the ranges of the free samples by the cone, never to nothing: a sample that the cone holds on its
- * plane keeps a chord of rounding size. True when the constant fell noticeably. */
-static bool narrow_by_cone(Work *w, Level *v) {
-  double before = 0, after = 0;
-  for (rf_index i = 0; i < w->own; i++) {
-    if (v->side[i] != side_free) continue;
-    before += chord_constant(w, v, i);
-    v->h[i] = fmin(v->h[i], reach(w, v, i, 1));
-    v->l[i] = fmax(v->l[i], -reach(w, v, i, -1));
-    after += chord_constant(w, v, i);
-  }
-  return after < 0.9 * before;
-}
-
-/* ---- the tree --------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------ */
 
 static void aim_box(Work *w, Level *v) {
   w->box.V = w->V, w->box.n = w->count, w->box.r = w->r;
@@ -393,8 +142,8 @@ static rf_index choose(Work *w, const Level *v, double size, bool *plus) {
     if (v->side[i] != side_free) continue;
     double q = size > 0 ? rf_short_dot(w->V + i * w->r, w->box.res, w->r) / size : 0;
     double inside = fmin(fmax(q, v->l[i]), v->h[i]);
-    double gap =
-        chord_constant(w, v, i) + chord_slope(w, v, i) * inside - w->lambda[i] * rf_phi(inside, w->leak);
+    double gap = rf_chord_constant(w, v, i) + rf_chord_slope(w, v, i) * inside -
+                 w->lambda[i] * rf_phi(inside, w->leak);
     if (gap > worst) worst = gap, at = i, *plus = q >= 0;
   }
   return at;
@@ -404,50 +153,283 @@ static bool poll(Work *w) {
   RfSearch *s = w->search;
   s->nodes++;
   if (s->node_limit > 0 && s->nodes >= s->node_limit) w->stopped = true;
-  if ((s->nodes & 15) == 0 && rf_context_stop(w->context)) w->status = RF_INTERRUPTED, w->stopped = true;
+  if ((s->nodes & 15) == 0) {
+    rf_index cut;
+#pragma omp atomic read
+    cut = *w->cut;
+    if (w->at > cut) w->stopped = true;
+    if (rf_context_stop(w->context)) w->status = RF_INTERRUPTED, w->stopped = true;
+  }
   return w->stopped;
 }
 
-static void copy_level(const Work *w, Level *to, const Level *from) {
-  memcpy(to->coef, from->coef, (size_t)(3 * w->count + 2 * w->own) * sizeof(double));
-  memcpy(to->side, from->side, (size_t)w->own);
+/* Where to go on from a node: the sample to split at and which side comes first. */
+typedef struct Split {
+  rf_index at; /* -1: the node is closed */
+  bool plus;
+  double bound;
+} Split;
+
+static Split settle(Work *w, Level *v) {
+  Split split = {.at = -1, .plus = true, .bound = INFINITY};
+  double constant = 0, size = 0;
+  if (w->rays && rf_rays_narrow(w, v) < 0) return split;
+  aim_box(w, v);
+  if (rf_node_coupled(w, v)) return split;
+  for (int round = 0; round < 6; round++) {
+    constant = rf_node_constant(w, v);
+    aim_box(w, v);
+    rf_box_residual(&w->box);
+    if (rf_node_shrink(w, v, constant, &size)) return split;
+    split.bound = rf_node_bound(w, v, constant, &size);
+    bool better = rf_node_narrow(w, v, constant, size);
+    if (w->rays && better && rf_rays_narrow(w, v) < 0) return split;
+    if (!w->rays && w->range_sweeps > 0 && round < 2 && rf_node_narrow_by_cone(w, v)) better = true;
+    if (!better) break;
+  }
+  split.at = choose(w, v, size, &split.plus);
+  if (split.at < 0 || constant <= rf_leaf_constant) {
+    constant = rf_node_constant(w, v); /* the last narrowing may have decided more */
+    rf_box_solve(&w->box);
+    split.bound = rf_node_bound(w, v, constant, &size);
+    if (split.bound > w->search->target) note_value(w, size, split.bound);
+    split.at = -1;
+  } else if (w->search->stop_after == 0)
+    note_value(w, size, 0);
+  return split;
+}
+
+/* Room for `more` rays after `used`. */
+static bool reserve(Work *w, rf_index used, rf_index more) {
+  if (used + more <= w->room) return true;
+  rf_index room = 2 * (used + more);
+  int *wider = rf_resize(w->list, room, sizeof *wider);
+  if (!wider) {
+    w->status = rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
+    w->stopped = true;
+    return false;
+  }
+  w->list = wider, w->room = room;
+  return true;
+}
+
+/* The child of v on the given side of sample i. */
+static bool make_child(Work *w, Level *to, const Level *v, rf_index i, RfSide side) {
+  rf_index rays = v->end - v->first;
+  memcpy(to->coef, v->coef, (size_t)node_size(w) * sizeof(double));
+  memcpy(to->side, v->side, (size_t)w->own);
+  if (!reserve(w, v->end, rays)) return false;
+  to->first = v->end, to->end = v->end + rays;
+  if (rays > 0) memcpy(w->list + to->first, w->list + v->first, (size_t)rays * sizeof(int));
+  rf_node_set_side(w, to, i, side);
+  return true;
+}
+
+static void visit(Work *w, rf_index depth);
+
+static void visit_children(Work *w, rf_index depth, Split split) {
+  double outside = w->search->upper;
+  for (int child = 0; child < 2 && !w->stopped; child++) {
+    RfSide side = (child == 0) == split.plus ? side_plus : side_minus;
+    if (make_child(w, &w->levels[depth + 1], &w->levels[depth], split.at, side)) visit(w, depth + 1);
+  }
+  if (w->stopped) /* whatever is open below is under this node's bound */
+    w->search->upper = fmax(outside, split.bound);
 }
 
 static void visit(Work *w, rf_index depth) {
-  Level *v = &w->levels[depth];
-  double constant = 0, size = 0, bound = INFINITY;
   if (poll(w)) {
     w->search->upper = INFINITY; /* replaced by the parent's bound */
     return;
   }
-  for (int round = 0; round < 6; round++) {
-    constant = free_constant(w, v);
-    aim_box(w, v);
-    rf_box_residual(&w->box);
-    if (shrink(w, v, constant, &size)) return;
-    bound = node_bound(w, v, constant, &size);
-    bool better = narrow(w, v, constant, size);
-    if (w->range_sweeps > 0 && round < 2 && narrow_by_cone(w, v)) better = true;
-    if (!better) break;
+  Split split = settle(w, &w->levels[depth]);
+  if (split.at >= 0) visit_children(w, depth, split);
+}
+
+/* ---- subtrees --------------------------------------------------------------------------------- */
+
+typedef struct Subtree {
+  Split split;
+  double *store; /* as in a level */
+  signed char *side;
+  int *list;
+  rf_index rays;
+  RfSearch search; /* what its own search says */
+  RfStatus status;
+  bool done;
+} Subtree;
+
+typedef struct Forest {
+  Work *w;
+  Subtree *trees;
+  rf_index count;
+  rf_index ready, cut; /* results up to here are counted; results after it do not count */
+  rf_index nodes, found;
+} Forest;
+
+static void subtree_free(Subtree *t) {
+  rf_free(t->store), rf_free(t->side), rf_free(t->list);
+  rf_directions_free(&t->search.found);
+  memset(t, 0, sizeof *t);
+}
+
+static bool subtree_save(Subtree *t, const Work *w, const Level *v, Split split) {
+  *t = (Subtree){.split = split, .rays = v->end - v->first};
+  t->store = RF_NEW(double, node_size(w)), t->side = RF_NEW(signed char, w->own + 1);
+  t->list = RF_NEW(int, t->rays + 1);
+  if (!t->store || !t->side || !t->list) return false;
+  memcpy(t->store, v->coef, (size_t)node_size(w) * sizeof(double));
+  memcpy(t->side, v->side, (size_t)w->own);
+  if (t->rays > 0) memcpy(t->list, w->list + v->first, (size_t)t->rays * sizeof(int));
+  return true;
+}
+
+static bool subtree_load(Work *w, const Subtree *t) {
+  Level *v = &w->levels[0];
+  if (!reserve(w, 0, t->rays)) return false;
+  memcpy(v->coef, t->store, (size_t)node_size(w) * sizeof(double));
+  memcpy(v->side, t->side, (size_t)w->own);
+  v->first = 0, v->end = t->rays;
+  if (t->rays > 0) memcpy(w->list, t->list, (size_t)t->rays * sizeof(int));
+  return true;
+}
+
+static bool before(const Subtree *a, const Subtree *b) { return a->split.bound > b->split.bound; }
+
+/* Splits the open node with the largest bound until there are enough; `half`: only one side of the root. */
+static void grow_forest(Forest *f, bool half) {
+  enum { enough = 512 };
+  Work *w = f->w;
+  f->trees = RF_NEW(Subtree, enough + 2);
+  bool fine = f->trees != NULL;
+  Split split = settle(w, &w->levels[0]);
+  w->search->nodes++;
+  if (fine && split.at >= 0) fine = subtree_save(&f->trees[f->count++], w, &w->levels[0], split);
+  for (bool first = true; fine && f->count > 0 && f->count < enough && !w->stopped; first = false) {
+    rf_index best = 0;
+    for (rf_index k = 1; k < f->count; k++)
+      if (before(&f->trees[k], &f->trees[best])) best = k;
+    Subtree top = f->trees[best];
+    f->trees[best] = f->trees[--f->count];
+    fine = subtree_load(w, &top);
+    for (int child = 0; child < (first && half ? 1 : 2) && fine && !poll(w); child++) {
+      RfSide side = (child == 0) == top.split.plus ? side_plus : side_minus;
+      fine = make_child(w, &w->levels[1], &w->levels[0], top.split.at, side);
+      split = fine ? settle(w, &w->levels[1]) : top.split;
+      if (fine && split.at >= 0) {
+        split.bound = fmin(split.bound, top.split.bound);
+        fine = subtree_save(&f->trees[f->count++], w, &w->levels[1], split);
+      }
+    }
+    if (w->stopped) w->search->upper = fmax(w->search->upper, top.split.bound);
+    subtree_free(&top);
   }
-  bool plus = true;
-  rf_index at = choose(w, v, size, &plus);
-  if (at < 0 || constant <= rf_leaf_constant) {
-    constant = free_constant(w, v); /* the last narrowing may have decided more */
-    rf_box_solve(&w->box);
-    bound = node_bound(w, v, constant, &size);
-    if (bound > w->search->target) note_value(w, size, bound);
-    return;
+  if (!fine && !w->status) w->status = rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
+}
+
+static int by_bound(const void *a, const void *b) {
+  const Subtree *x = a, *y = b;
+  return before(x, y) ? -1 : before(y, x) ? 1 : 0;
+}
+
+static void search_subtree(Work *w, Subtree *t) {
+  w->search = &t->search, w->stopped = false, w->status = RF_OK;
+  if (subtree_load(w, t)) visit_children(w, 0, t->split);
+  t->status = w->status;
+}
+
+/* Counts the results that are complete from the first on; the first that ends the search sets the cut. */
+static void count_ready(Forest *f, const RfSearch *whole) {
+  while (f->ready < f->count && f->trees[f->ready].done && f->ready <= f->cut) {
+    const Subtree *t = &f->trees[f->ready];
+    f->nodes += t->search.nodes, f->found += t->search.found.count;
+    bool ends = t->status != RF_OK || (whole->stop_after > 0 && f->found >= whole->stop_after) ||
+                (whole->node_limit > 0 && f->nodes >= whole->node_limit);
+    if (ends) {
+#pragma omp atomic write
+      f->cut = f->ready;
+    }
+    f->ready++;
   }
-  if (w->search->stop_after == 0) note_value(w, size, 0);
-  double outside = w->search->upper;
-  for (int child = 0; child < 2 && !w->stopped; child++) {
-    copy_level(w, &w->levels[depth + 1], v);
-    set_side(w, &w->levels[depth + 1], at, (child == 0) == plus ? side_plus : side_minus);
-    visit(w, depth + 1);
+}
+
+static void search_forest(Forest *f, const RfSearch *whole) {
+  Work *w = f->w;
+  int threads = w->context->threads > 1 && f->count > 1 ? w->context->threads : 1;
+  for (rf_index k = 0; k < f->count; k++) {
+    f->trees[k].search = (RfSearch){.target = whole->target,
+                                    .stop_after = whole->stop_after,
+                                    .node_limit = whole->node_limit,
+                                    .best = whole->best};
+    f->trees[k].search.found.r = w->r;
   }
-  if (w->stopped)
-    w->search->upper = fmax(outside, bound); /* whatever is open below is under this node's bound */
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    RfContext context = *w->context;
+    Work own = *w;
+    own.context = &context, own.cut = &f->cut, own.list = NULL, own.room = 0;
+    RfStatus status = worker_new(&own);
+#pragma omp for schedule(dynamic, 1)
+    for (rf_index k = 0; k < f->count; k++) {
+      Subtree *t = &f->trees[k];
+      rf_index cut;
+#pragma omp atomic read
+      cut = f->cut;
+      own.at = k;
+      t->search.upper = 0, t->status = status;
+      if (k > cut)
+        t->search.upper = t->split.bound;
+      else if (!status)
+        search_subtree(&own, t);
+#pragma omp critical(rf_search_forest)
+      {
+        t->done = true;
+        count_ready(f, whole);
+      }
+    }
+    worker_free(&own);
+  }
+}
+
+/* The results of the subtrees up to the cut, and the bounds of the others. */
+static RfStatus gather(Forest *f, RfSearch *search) {
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < f->count; k++) {
+    const Subtree *t = &f->trees[k];
+    if (k > f->cut) {
+      search->upper = fmax(search->upper, t->split.bound);
+      continue;
+    }
+    search->nodes += t->search.nodes;
+    search->upper = fmax(search->upper, t->search.upper);
+    search->best = fmax(search->best, t->search.best);
+    for (rf_index a = 0; a < t->search.found.count && status >= 0; a++) {
+      RfStatus added = rf_directions_add(f->w->context, &search->found, t->search.found.u + a * f->w->r,
+                                         t->search.found.value[a], f->w->sign);
+      if (added) status = added;
+    }
+    if (t->status && status >= 0) status = t->status;
+  }
+  return status;
+}
+
+/* Everything below the root. */
+static RfStatus search_tree(Work *w, RfSearch *search, bool half) {
+  Forest f = {.w = w, .cut = INT64_MAX};
+  w->cut = &f.cut, w->search = search;
+  grow_forest(&f, half);
+  RfStatus status = w->status;
+  if (f.trees) qsort(f.trees, (size_t)f.count, sizeof *f.trees, by_bound);
+  if (w->stopped || status)
+    f.cut = -1;
+  else {
+    f.nodes = search->nodes, f.found = search->found.count;
+    search_forest(&f, search);
+  }
+  RfStatus gathered = gather(&f, search);
+  for (rf_index k = 0; k < f.count; k++) subtree_free(&f.trees[k]);
+  rf_free(f.trees);
+  return status ? status : gathered;
 }
 
 RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
@@ -461,14 +443,25 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
             .leak = p->leak};
   search->found.r = p->r;
   search->upper = 0;
-  w.status = work_new(&w);
-  if (!w.status && w.own > 0) {
-    double *coef = w.box.coef, *low = w.box.low, *high = w.box.high;
-    root(&w);
-    visit(&w, 0);
-    w.box.coef = coef, w.box.low = low, w.box.high = high;
+  RfStatus status = shared_new(&w);
+  if (!status) status = gram_new(&w);
+  if (!status) status = worker_new(&w);
+  if (!status && w.own > 0) {
+    rf_index rays = w.rays ? w.rays->count : 0;
+    bool decided = rf_node_root(&w, &w.levels[0]);
+    double odd = (1 + w.leak) * odd_part(&w) * (1 + 4 * DBL_EPSILON);
+    bool half = !decided && odd <= search->room;
+    if (reserve(&w, 0, rays)) {
+      w.levels[0].end = rays;
+      for (rf_index k = 0; k < rays; k++) w.list[k] = (int)k;
+    }
+    if (half) search->target -= odd;
+    status = w.status ? w.status : search_tree(&w, search, half);
+    if (half) search->target += odd, search->upper += odd;
   }
   search->upper = fmax(search->upper, search->target);
-  work_free(&w);
-  return w.status;
+  worker_free(&w);
+  rf_rays_free(w.rays);
+  rf_free(w.V), rf_free(w.lambda), rf_free(w.gram);
+  return status;
 }

@@ -8,6 +8,7 @@
 #include "theory/theory.h"
 #include "study/branches.h"
 #include "study/checkpoints.h"
+#include "study/frames.h"
 #include "study/study_internal.h"
 
 void rf_study_flow_settings_init(RfStudyFlowSettings *settings) {
@@ -22,6 +23,7 @@ void rf_study_flow_settings_init(RfStudyFlowSettings *settings) {
 static void run_free(RfStudyRun *run) {
   rf_flow_result_free(&run->result);
   rf_free(run->choice);
+  rf_study_frames_free(run->frames, run->n_frames);
 }
 
 void rf_study_flow_free(RfStudyFlow *study) {
@@ -152,6 +154,9 @@ static RfStatus run_one(RfContext *context, RfStudyFlow *study, RfStudyRun *run,
   run->out_of_time =
       status == RF_INTERRUPTED && !rf_context_stop(context) && run->result.limit.outcome != RF_FLOW_CONVERGED;
   if (status == RF_INTERRUPTED && run->result.limit.outcome == RF_FLOW_CONVERGED) status = RF_OK;
+  RfStatus filmed = rf_study_frames(&own, &run->frames, &run->n_frames, &study->problem, flow, s->frames,
+                                    run->result.alignment.t1);
+  if (filmed < 0) return rf_study_hand_up(context, &own, filmed);
   RfStatus judged = s->judge_later ? RF_OK : judge(context, study, run, s);
   if (judged < 0) return judged;
   return run->out_of_time ? RF_LIMIT : status;

@@ -54,6 +54,30 @@ static const char *plane_name(const RfDataset *data) { return data->d == 2 ? "li
 
 /* ---- two classes --------------------------------------------------------------------------------------- */
 
+static rf_index zero_sample(const RfDataset *data) {
+  for (rf_index i = 0; i < data->n; i++) {
+    bool zero = true;
+    for (rf_index j = 0; j < data->d && zero; j++) zero = data->X[i * data->d + j] == 0;
+    if (zero) return i;
+  }
+  return -1;
+}
+
+/* The three obstacles of theory/fits.c, and the linear network. */
+static void about_misfit(RfExplanation *e) {
+  rf_index zero = zero_sample(e->data);
+  if (zero >= 0)
+    say(e,
+        "Sample %lld is zero, and a network without bias gives 0 there: no network classifies every sample. "
+        "--bias 1 adds a constant column.",
+        (long long)zero);
+  else if (e->seen->settings.leak >= 1)
+    say(e, "With leak 1 the network is linear: none classifies every sample.");
+  else
+    say(e, "No network of this kind can classify every sample: samples on one line through the origin, with "
+           "different labels, are in the way.");
+}
+
 static void about_data(RfExplanation *e) {
   const RfInspection *i = e->seen;
   const char *plane = plane_name(e->data);
@@ -68,7 +92,7 @@ static void about_data(RfExplanation *e) {
   else
     say(e, "%s: whether a %s through the origin separates the classes was not decided.", size, plane);
   if (i->theory.fits == RF_NO)
-    say(e, "No network of this kind can classify every sample: two of them conflict.");
+    about_misfit(e);
   else if (i->pairs_known && i->pairs.orthogonal_separable)
     say(e, "The data are orthogonally separable: equal labels point the same way, different labels do not.");
 }

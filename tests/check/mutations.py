@@ -11,6 +11,7 @@ import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -285,8 +286,30 @@ def load(path):
     return module
 
 
+class Page:
+    """The checker of the explorer under node, one file after the other."""
+
+    SERVE = """
+const checker = require(process.argv[1]), fs = require("fs");
+require("readline").createInterface({input: process.stdin}).on("line", (path) => {
+  const {status, line} = checker.check(fs.readFileSync(path));
+  console.log(status + " " + line);
+});"""
+
+    def __init__(self, script):
+        self.process = subprocess.Popen(["node", "-e", self.SERVE, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, path):
+        self.process.stdin.write(path + "\n")
+        self.process.stdin.flush()
+        status, _, line = self.process.stdout.readline().rstrip("\n").partition(" ")
+        return int(status), line
+
+
 def main(rfcheck, checker_path, count, seed, *files):
     checker = load(checker_path)
+    script = os.environ.get("RF_PAGE_CHECKER")
+    page = Page(script) if script and shutil.which("node") else None
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     outcome, kinds, failures, unjudged = collections.Counter(), collections.defaultdict(collections.Counter), 0, 0
@@ -305,6 +328,12 @@ def main(rfcheck, checker_path, count, seed, *files):
                 failures += 1
                 print(f"{label}: the checkers differ: {line!r} ({status}), {run.stdout!r} ({run.returncode})")
                 keep(content, failures)
+            if page:
+                theirs = page.ask(path)
+                if theirs != (status, line):
+                    failures += 1
+                    print(f"{label}: the page's checker differs: {line!r} ({status}), {theirs!r}")
+                    keep(content, failures)
             return status, line
 
         made = 0
@@ -336,6 +365,9 @@ def main(rfcheck, checker_path, count, seed, *files):
                     failures += 1
                     print(f"{name} {seed} {made}: accepted, but false: {why}")
                     keep(content, failures)
+    if page:
+        page.process.stdin.close()
+        page.process.wait()
     print(f"{len(kinds)} kinds, {outcome[0]} accepted and true ({unjudged} too large to judge), {outcome[1]} rejected, {outcome[2]} malformed, {failures} failures")
     if os.environ.get("RF_MUTATION_TABLE"):
         for name in sorted(kinds):

@@ -59,6 +59,9 @@ run 2 fuzz 5 nothing; untouched
 run 0 fuzz 7 csv npy; called '^fuzz_csv -max_total_time=7 '; called '^fuzz_npy -max_total_time=7 '
 run 1 fuzz 60; called '^fuzz_csv -max_total_time=60 ' # most stand-ins are missing: each is reported
 grep -q 'layers: FAILED' "$work/said" || wrong "fuzz does not try every reader"
+mkdir -p web && printf '#!/bin/sh\necho "web/build.sh $*" >>"%s/calls"\n' "$work" >web/build.sh && chmod +x web/build.sh
+run 0 web; called '^web/build.sh build-web'; [ "$(tail -1 "$work/said")" = "$work/copy/build-web/reluflow.html" ] || wrong "web does not end with a path"
+run 2 web here; untouched
 run 0 docs; called 'mkdocs build'
 run 2 docs there; untouched
 run 2 install here there; untouched

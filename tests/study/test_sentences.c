@@ -198,7 +198,30 @@ static void sentences_hold(void **state) {
   }
 }
 
+/* Data that no network fits: the sentence names the obstacle that is there, and no other. */
+static void obstacles_are_named(void **state) {
+  (void)state;
+  static const struct {
+    double X[8], y[4], leak;
+    const char *phrase;
+  } sets[] = {{{0, 0, 0, 1, 1, 0, 1, 1}, {-1, 1, 1, -1}, 0, "Sample 0 is zero"},
+              {{1, 1, -1, -1, 1, -1, -1, 1}, {1, 1, -1, -1}, 1, "With leak 1 the network is linear"},
+              {{1, 0, 2, 0, 0, 1, 1, 1}, {1, -1, 1, 1}, 0, "on one line through the origin"}};
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+    RfContext context;
+    RfDataset data;
+    rf_context_init(&context);
+    assert_ok(&context, rf_dataset_from_arrays(&context, &data, sets[k].X, sets[k].y, 4, 2, NULL));
+    Case c = {.leak = sets[k].leak, .flow_seconds = 20};
+    json_t *object = explain_json(&context, &c, &data);
+    for (size_t other = 0; other < sizeof sets / sizeof sets[0]; other++)
+      assert_int_equal(sentence(object, sets[other].phrase) != NULL, other == k);
+    json_decref(object);
+    rf_dataset_free(&data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sentences_hold)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sentences_hold), cmocka_unit_test(obstacles_are_named)};
   return cmocka_run_group_tests_name("explain/sentences", tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ RfStatus rf_align_path_new(RfContext *context, RfAlignPath **path, const RfAlign
 double rf_align_slope(const RfAlignPath *path, rf_index i);
 void rf_align_set_side(RfAlignPath *path, rf_index i, double side);
 void rf_align_set_field(RfAlignPath *path, const double *g);
-/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count. */
+/* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count, except at leak 1. */
 void rf_align_fresh_base(RfAlignPath *path);
 /* Brings the joint norm back to about 1 by a power of two. */
 void rf_align_rescale(RfAlignPath *path);

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "flow/flow_tolerances.h"
 
 enum {
+  SEARCH_ALL = 8,      /* so few ridges are tried without the geometry of the plane */
   SEARCH_RIDGES = 512, /* more ridges than this at one point: ascent only, not every continuation */
   SEARCH_NODES = 2000,
   SEARCH_OPTIONS = 64
@@ -168,6 +170,26 @@ static void push_range(const Turn *turn, rf_index r, double *low, double *high) 
   }
 }
 
+/* In two dimensions: does some direction lie on all sides decided and on this side of ridge r? If any does,
+ * one that is orthogonal to a row of them. A direction of the field must. */
+static bool plane_allows(Turn *turn, rf_index r, int8_t side) {
+  rf_index count = turn->n_trail + 1;
+  bool fits = turn->d != 2 || turn->n_ridge <= SEARCH_ALL;
+  if (fits) return true;
+  turn->choice[r] = side, turn->trail[turn->n_trail] = r;
+  for (rf_index k = 0; k < 2 * count && !fits; k++) {
+    const double *x = turn->field->X + turn->on[turn->ridge[turn->trail[k / 2]]] * 2;
+    fits = true;
+    for (rf_index j = 0; j < count && fits; j++) {
+      const double *y = turn->field->X + turn->on[turn->ridge[turn->trail[j]]] * 2;
+      double left = x[0] * y[1], right = x[1] * y[0], cross = (k % 2 ? -1 : 1) * (left - right);
+      fits = turn->choice[turn->trail[j]] * cross >= -RF_TOL_CANCELLED * (fabs(left) + fabs(right));
+    }
+  }
+  turn->choice[r] = 0;
+  return fits;
+}
+
 /* Decides every open ridge of which only one side can be consistent; false when one has none. Safe against
  * rounding: the final test is ridge_agrees, here the slack only widens what is allowed. */
 static bool propagate(Turn *turn) {
@@ -179,6 +201,7 @@ static bool propagate(Turn *turn) {
       double slack = 2 * turn->slack[turn->on[turn->ridge[r]]];
       push_range(turn, r, &low, &high);
       bool plus = high + own > -slack, minus = low + turn->field->leak * own <= slack;
+      plus = plus && plane_allows(turn, r, 1), minus = minus && plane_allows(turn, r, -1);
       if (!plus && !minus) return false;
       if (plus && minus) continue;
       decide(turn, r, plus ? 1 : -1);

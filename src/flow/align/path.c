@@ -177,7 +177,7 @@ static void start_sides(RfContext *context, RfAlignPath *path, const int8_t *sec
     if (zero_sample) continue;
     rf_align_set_side(path, i, sector ? sector[i] : fabs(h) <= near ? 0 : h > 0 ? 1 : -1);
     if (fabs(h) <= near || path->side[i] * h <= 0) path->full_h[i] = 0;
-    if (path->side[i] == 0) path->on[path->n_on++] = i;
+    if (path->side[i] == 0 && field->leak < 1) path->on[path->n_on++] = i; /* at leak 1 it is no kink */
   }
 }
 

@@ -96,7 +96,7 @@ void rf_align_fresh_base(RfAlignPath *path) {
   const RfAlignField *field = path->data->field;
   double *weights = path->full_b;
   for (rf_index i = 0; i < field->n; i++)
-    weights[i] = path->side[i] == 0 ? 0 : field->c[i] * rf_align_slope(path, i);
+    weights[i] = path->side[i] == 0 && field->leak < 1 ? 0 : field->c[i] * rf_align_slope(path, i);
   rf_la_combine(path->base, field->X, weights, field->n, field->d, field->d);
 }
 

@@ -4,6 +4,7 @@
  * second layer: half the sum of squares instead of the norms). Newton's method on its KKT equations with an
  * active set; minimum-norm steps, so that where the solution is not unique the nearest one is found. Accepted
  * on the residual and on every margin, never on a small step. */
+#include "flow/far/polish_dual.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -160,7 +161,12 @@ typedef struct Newton {
   int32_t *pivot; /* N + most */
   double *row;
   uint8_t *is_active; /* n */
+  bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
+
+/* Unknowns from which the equations are solved in the multipliers, and active samples that they are solved
+ * for at most. */
+enum { DUAL_FROM = 150, MOST_ACTIVE = 3000 };
 
 static void newton_free(Newton *newton) {
   rf_free(newton->active);
@@ -171,15 +177,18 @@ static void newton_free(Newton *newton) {
   rf_free(newton->is_active);
 }
 
-static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_index n) {
+static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_index n, bool may_dual) {
   memset(newton, 0, sizeof *newton);
   rf_index most = n < N + 64 ? n : N + 64; /* more than N tight samples are more than it needs */
+  newton->dual = may_dual && N > DUAL_FROM;
+  if (newton->dual && most > MOST_ACTIVE) most = MOST_ACTIVE;
+  rf_index square = newton->dual ? most * (N + most) : (N + most) * (N + most);
   newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
   newton->rows = RF_NEW(double, most *N + 4 * N + 2 * n);
-  newton->matrix = RF_NEW(double, (N + most) * (N + most) + (N + most));
-  newton->copy = RF_NEW(double, (N + most) * (N + most));
+  newton->matrix = RF_NEW(double, square + (N + most));
+  newton->copy = RF_NEW(double, newton->dual ? 1 : square);
   newton->pivot = RF_NEW(int32_t, N + most);
   if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix || !newton->copy ||
       !newton->pivot) {
@@ -191,7 +200,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_in
   newton->trial = newton->gradient + N;
   newton->row = newton->trial + N;
   newton->lambda = newton->row + N;
-  newton->right = newton->matrix + (N + most) * (N + most);
+  newton->right = newton->matrix + square;
   return RF_OK;
 }
 
@@ -298,7 +307,10 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     status = rf_la_least_squares(context, A, b, N, newton->r, RF_TOL_RANK, NULL);
     memcpy(newton->lambda, b, (size_t)newton->r * sizeof(double));
   }
-  for (int round = 0; round < 50 && !status; round++) {
+  if (newton->dual && !status)
+    status = rf_polish_dual(context, newton->z, newton->lambda, newton->rows, newton->r, polish->n_groups,
+                            system->d);
+  for (int round = 0; round < 50 && !status && !newton->dual; round++) {
     status = newton_step(context, polish, system, newton, &size);
     if (!isfinite(size)) break;
     scale = fmax(1, rf_la_max_abs(newton->z, newton->N));
@@ -430,7 +442,7 @@ static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, N
 static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
   Newton newton;
-  RfStatus status = newton_new(context, &newton, N, n);
+  RfStatus status = newton_new(context, &newton, N, n, !system->problem->freeze_second);
   if (status) return status;
   polish->ok = false;
   bool going = begin(polish, system, &newton);

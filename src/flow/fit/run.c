@@ -3,6 +3,7 @@
 #include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/stride.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,7 @@ void rf_run_free(RfRun *run) {
   rf_system_free(&run->system);
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
+  rf_stride_free(run->stride);
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -29,7 +31,8 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_index size = rf_system_size(system), mn = system->units * system->n;
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
-  run->implicit_method = NULL;
+  rf_stride_free(run->stride);
+  run->implicit_method = NULL, run->stride = NULL;
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -47,6 +50,12 @@ RfStatus rf_run_resize(RfRun *run) {
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
 
+enum { WIDE = 2000 }; /* neurons among which a single one changes the network by less than merging does */
+
+double rf_run_together(const RfFlowProblem *problem) {
+  return problem->start->m >= WIDE ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
+}
+
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
                     const RfFlowSettings *settings) {
   memset(run, 0, sizeof *run);
@@ -56,9 +65,10 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
-  run->together = RF_TOL_TOGETHER;
+  run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
+  run->stride_tolerance = 1;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
   run->monitors.smoothed_margin_monotone = true;
   RfStatus status = rf_system_new(context, &run->system, problem);
@@ -244,7 +254,7 @@ static RfStatus step_explicit(RfRun *run) {
 
 /* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
  * slopes, and e^b integrated piece by piece as an exponential. */
-static void book_long_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
+void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
   enum { PIECES = 32 };
   double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
   for (int j = 1; j <= PIECES; j++) {
@@ -397,7 +407,7 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
     rf_system_rhs(system, run->y_end, run->f);
     double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
     system->log_t = log_t;
-    book_long_time(system, b0, b1, middle * s0, middle * s1, middle);
+    rf_run_book_time(system, b0, b1, middle * s0, middle * s1, middle);
     if (rf_run_until(run, system->log_t) > 0)
       low = middle;
     else
@@ -435,7 +445,7 @@ static RfStatus step_implicit(RfRun *run) {
   if (status) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
-  if (timed) book_long_time(system, b0, b1, h * s0, h * s1, h);
+  if (timed) rf_run_book_time(system, b0, b1, h * s0, h * s1, h);
   if (!(rf_run_until(run, system->log_t) > 0)) {
     status = stop_inside(run, before, b0, s0, &h);
     if (status) return status;
@@ -462,12 +472,23 @@ static RfStatus step_implicit(RfRun *run) {
   return rf_events_apply(run);
 }
 
+/* Steps to the next event that are taken where no long one was found. */
+enum { STRIDE_REST = 20 };
+
 /* A step that is broken off leaves everything as it was, so that a run taken up again repeats it. */
 RfStatus rf_run_step(RfRun *run) {
   double h = run->h, log_t = run->system.log_t;
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
-  RfStatus status = look_around(run);
+  RfStatus status = RF_UNDECIDED;
+  if (run->implicit && rf_stride_fits(run)) {
+    status = rf_stride_step(run);
+    if (status == RF_UNDECIDED) run->stride_rest = STRIDE_REST, run->h = h;
+  } else if (run->stride_rest > 0) {
+    run->stride_rest--;
+  }
+  if (status != RF_UNDECIDED) return status;
+  status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
   if (status == RF_INTERRUPTED)

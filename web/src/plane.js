@@ -1,0 +1,180 @@
+// The data: points that can be dragged, what the network says at the moment shown, and where it says nothing.
+class Plane {
+  constructor(box, app) {
+    this.app = app;
+    this.size = 400;
+    this.canvas = html("canvas", { width: 176, height: 176, "aria-hidden": "true" });
+    this.back = svg("g"), this.front = svg("g");
+    this.svg = svg("svg", { viewBox: "0 0 400 400", role: "group", "aria-label": "points; arrow keys move the chosen one, Enter flips it, Delete removes it" }, this.back, this.front);
+    box.append(this.canvas, this.svg);
+    this.svg.addEventListener("pointerdown", (event) => this.press(event));
+    this.svg.addEventListener("pointermove", (event) => this.move(event));
+    for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => this.release());
+  }
+  // What a pixel of this view is in the space of the data: flat (d = 2, with or without bias), turned (3), projected (more).
+  layout() {
+    const { X, y, bias } = this.app.state, d = X.length ? X[0].length : 2;
+    this.d = d;
+    this.kind = d === 2 ? "flat" : d === 3 && !bias ? "ball" : "shadow";
+    if (this.kind === "shadow") this.plane = planeOf(X, y);
+    let reach = 1e-9;
+    for (const x of X) reach = Math.max(reach, this.kind === "flat" ? Math.max(Math.abs(x[0]), Math.abs(x[1])) : this.kind === "ball" ? Math.hypot(...x) : Math.hypot(...this.plane.of(x)));
+    if (!this.drag || this.kind !== "flat") this.reach = 1.28 * (X.length ? reach : 1);
+  }
+  toScreen(x) {
+    const p = this.kind === "flat" ? x : this.kind === "ball" ? turn.of(x) : this.plane.of(x), c = this.size / 2;
+    return [c + (c * p[0]) / this.reach, c - (c * p[1]) / this.reach, p[2] || 0];
+  }
+  toData(sx, sy) {
+    const c = this.size / 2, digits = Math.max(0, 3 - Math.floor(Math.log10(this.reach)));
+    const round = (v) => Number(v.toFixed(Math.min(digits, 12)));
+    const p = [((sx - c) / c) * this.reach, ((c - sy) / c) * this.reach];
+    return this.kind === "flat" ? p.map(round) : p;
+  }
+  draw(now) {
+    this.layout();
+    this.shade(now);
+    this.marks(now);
+  }
+  // Colour by y's sign, stronger where the output is larger.
+  shade(now) {
+    const { canvas } = this, n = canvas.width, context = canvas.getContext("2d"), image = context.createImageData(n, n);
+    const rgb = [colour("pos-rgb"), colour("neg-rgb")].map((text) => text.split(",").map(Number));
+    const { leak, bias } = this.app.state;
+    this.grid = null;
+    if (now) {
+      const live = now.neurons.filter((k) => k.share > 1e-9), values = new Float64Array(n * n), x = new Float64Array(this.d + (bias ? 1 : 0));
+      let largest = 0;
+      for (let r = 0; r < n; r++)
+        for (let c = 0; c < n; c++) {
+          const u = (((c + 0.5) / n) * 2 - 1) * this.reach, v = (1 - ((r + 0.5) / n) * 2) * this.reach;
+          if (this.kind === "flat") { x[0] = u; x[1] = v; }
+          else if (this.kind === "ball") {
+            const radius = this.reach * 0.94, rest = radius * radius - u * u - v * v;
+            if (rest < 0) { values[r * n + c] = NaN; continue; }
+            x.set(turn.back([u, v, Math.sqrt(rest)]));
+          } else x.set(this.plane.point([u, v]));
+          if (bias) x[this.d] = 1;
+          const value = outputOf(live, x, leak);
+          values[r * n + c] = value;
+          largest = Math.max(largest, Math.abs(value));
+        }
+      for (let k = 0; k < n * n; k++) {
+        const value = values[k], strength = Math.pow(Math.abs(value) / (largest || 1), 0.55), tone = rgb[value > 0 ? 0 : 1];
+        if (!(Math.abs(value) > 1e-9 * largest)) continue;
+        image.data.set([tone[0], tone[1], tone[2], 18 + 105 * strength], 4 * k);
+      }
+      this.grid = { values, n, largest };
+    }
+    context.putImageData(image, 0, 0);
+  }
+  // Where f changes sign: marching over the grid.
+  boundary() {
+    const { values, n, largest } = this.grid, step = this.size / n, parts = [];
+    const at = (r, c) => values[r * n + c], floor = 1e-7 * largest;
+    for (let r = 0; r + 1 < n; r++)
+      for (let c = 0; c + 1 < n; c++) {
+        const corner = [at(r, c), at(r, c + 1), at(r + 1, c + 1), at(r + 1, c)];
+        if (corner.some(Number.isNaN) || corner.every((v) => Math.abs(v) < floor)) continue;
+        const cuts = [];
+        for (let k = 0; k < 4; k++) {
+          const a = corner[k], b = corner[(k + 1) % 4];
+          if (a > 0 === b > 0) continue;
+          const s = a / (a - b), from = [[c, r], [c + 1, r], [c + 1, r + 1], [c, r + 1]][k], to = [[c + 1, r], [c + 1, r + 1], [c, r + 1], [c, r]][k];
+          cuts.push([(from[0] + s * (to[0] - from[0]) + 0.5) * step, (from[1] + s * (to[1] - from[1]) + 0.5) * step]);
+        }
+        for (let k = 0; k + 1 < cuts.length; k += 2) parts.push(`M${cuts[k][0].toFixed(1)} ${cuts[k][1].toFixed(1)}L${cuts[k + 1][0].toFixed(1)} ${cuts[k + 1][1].toFixed(1)}`);
+      }
+    return parts.join("");
+  }
+  marks(now) {
+    const { state } = this.app, c = this.size / 2;
+    this.back.replaceChildren();
+    if (this.kind === "ball") this.back.append(svg("circle", { cx: c, cy: c, r: c * 0.94, fill: "none", stroke: "var(--line)" }));
+    else {
+      this.back.append(svg("path", { d: `M0 ${c}H${2 * c}M${c} 0V${2 * c}`, stroke: "var(--line)", fill: "none" }));
+      this.ticks();
+    }
+    if (this.grid) this.back.append(svg("path", { d: this.boundary(), stroke: "var(--ink)", "stroke-width": 1.6, fill: "none", "stroke-linecap": "round", class: "boundary" }));
+    const outputs = now && state.X.map((x, i) => state.y[i] * outputOf(now.neurons, state.bias ? [...x, 1] : x, state.leak));
+    this.outputs = outputs;
+    const least = outputs ? Math.min(...outputs) : NaN;
+    while (this.front.children.length > state.X.length) this.front.lastChild.remove();
+    while (this.front.children.length < state.X.length) this.front.append(this.point(this.front.children.length));
+    state.X.forEach((x, i) => {
+      const g = this.front.children[i], [px, py, pz] = this.toScreen(x), wrong = outputs && outputs[i] <= 0, tight = outputs && least > 0 && outputs[i] <= least * (1 + 1e-6);
+      g.setAttribute("transform", `translate(${px.toFixed(2)} ${py.toFixed(2)})`);
+      g.setAttribute("opacity", this.kind === "ball" && pz < 0 ? 0.45 : 1);
+      g.setAttribute("aria-label", `sample ${i}, class ${state.y[i] > 0 ? "+1" : "−1"}, at ${x.map((v) => shown(v, 4)).join(", ")}` + (wrong ? ", not fitted" : ""));
+      g.classList.toggle("chosen", this.app.chosen === i);
+      const [halo, disc, sign] = g.children;
+      halo.setAttribute("stroke", wrong ? "var(--bad)" : tight ? "var(--ink)" : "var(--card)");
+      halo.setAttribute("stroke-width", wrong || tight ? 2 : 1.5);
+      halo.setAttribute("stroke-dasharray", wrong ? "3 2" : "none");
+      disc.setAttribute("fill", ofSign(state.y[i]));
+      sign.setAttribute("d", state.y[i] > 0 ? "M-3.2 0H3.2M0 -3.2V3.2" : "M-3.2 0H3.2");
+    });
+  }
+  ticks() {
+    const raw = this.reach / 2.5, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].find((s) => s * power >= raw) * power;
+    for (let v = step; v < this.reach * 0.97; v += step) {
+      const c = this.size / 2, at = (c * v) / this.reach;
+      for (const s of [-1, 1]) {
+        this.back.append(svg("text", { x: c + s * at, y: c + 13, "text-anchor": "middle" }, shown(s * v, 3)));
+        this.back.append(svg("text", { x: c + 5, y: c - s * at + 4 }, shown(s * v, 3)));
+      }
+    }
+  }
+  point(i) {
+    const g = svg("g", { class: "point", tabindex: 0, role: "button" }, svg("circle", { r: 10.5, fill: "var(--card)", class: "halo" }), svg("circle", { r: 7.5 }),
+      svg("path", { stroke: "var(--card)", "stroke-width": 1.8, "stroke-linecap": "round" }));
+    hint(g, () => {
+      const { state } = this.app, q = this.outputs && this.outputs[i];
+      return `sample ${i}, class ${state.y[i] > 0 ? "+1" : "−1"}\nx = (${state.X[i].map(exact).join(", ")})` + (this.outputs ? `\ny f(x)/|θ|² = ${exact(q)}` : "");
+    });
+    g.addEventListener("focus", () => this.app.choose(i));
+    g.addEventListener("keydown", (event) => this.key(event, i));
+    return g;
+  }
+  key(event, i) {
+    const { app } = this, step = (event.shiftKey ? 0.1 : 0.02) * this.reach;
+    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }, way = ways[event.key];
+    if (way && this.kind === "flat") app.movePoint(i, [0, 1].map((j) => Number((app.state.X[i][j] + step * way[j]).toPrecision(6))));
+    else if (event.key === "Enter" || event.key === " " || event.key === "f") app.flip(i);
+    else if (event.key === "Delete" || event.key === "Backspace") app.remove(i);
+    else return;
+    event.preventDefault();
+  }
+  press(event) {
+    const group = event.target.closest(".point"), at = pointerIn(this.svg, event, this.size);
+    this.svg.setPointerCapture(event.pointerId);
+    if (group) {
+      const i = [...this.front.children].indexOf(group);
+      group.focus({ preventScroll: true });
+      this.app.choose(i);
+      if (this.kind === "flat") this.drag = { i, moved: false };
+    } else if (this.kind === "ball") this.drag = { turning: at };
+    else if (this.kind === "flat") this.drag = { fresh: at };
+    event.preventDefault();
+  }
+  move(event) {
+    if (!this.drag) return;
+    const at = pointerIn(this.svg, event, this.size), { drag } = this;
+    if (drag.turning) {
+      turn.spin((at[0] - drag.turning[0]) / 120, -(at[1] - drag.turning[1]) / 120);
+      drag.turning = at;
+      this.app.redraw();
+    } else if (drag.i !== undefined) {
+      drag.moved = true;
+      tip.hide();
+      this.app.movePoint(drag.i, this.toData(...at.map((v) => Math.min(Math.max(v, 4), this.size - 4))));
+    } else if (Math.hypot(at[0] - drag.fresh[0], at[1] - drag.fresh[1]) > 8) this.drag = null;
+  }
+  release() {
+    const { drag } = this;
+    this.drag = null;
+    if (!drag) return;
+    if (drag.fresh) this.app.addPoint(this.toData(...drag.fresh));
+    else if (drag.moved) this.app.settled();
+  }
+}
