@@ -35,6 +35,10 @@ static const double rf_zero_value = 1e-14;
 /* Rays from rows with a smaller singular value are too uncertain to be used, and ranges by cones that are
  * wider than this cosine say little. */
 static const double rf_ray_singular = 1e-6, rf_ray_cosine = 0.3;
+/* Ranges whose chord constant is more than this share of the largest possible are wide. */
+static const double rf_wide_share = 0.3;
+/* Kept below the target by the coupled bound, relatively: m^2 u times a condition of 20, for m up to 500. */
+static const double rf_coupled_slack = 1e-9;
 /* The share of target - 1 that the even structure may cost (search.c). */
 static const double rf_even_share = 0.75;
 /* Growth of the value below which a climb stops. */
