@@ -247,6 +247,7 @@ typedef struct RfRun {
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
   const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
   struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
   double stride_tolerance;    /* relative to its own */
   int stride_rest;            /* steps to be taken without it */

@@ -4,6 +4,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
+#include "flow/large/walk_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@ void rf_run_free(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
+  rf_walk_fit_free(run->walk_fit);
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -32,7 +34,8 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
-  run->implicit_method = NULL, run->stride = NULL;
+  rf_walk_fit_free(run->walk_fit);
+  run->implicit_method = NULL, run->stride = NULL, run->walk_fit = NULL;
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -436,6 +439,7 @@ RfStatus rf_run_step(RfRun *run) {
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
+  if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
   if (run->implicit && rf_stride_fits(run)) {
     status = rf_stride_step(run);
     if (status == RF_UNDECIDED) run->stride_rest = STRIDE_REST, run->h = h;

@@ -478,7 +478,7 @@ RfStatus rf_walk_to(RfWalk *walk, double t_end) {
       status = run(walk, w, t_end, RESYNC);
       going = going || w->state == RF_WALK_RUNS;
     }
-    if (walk->logging) tell(walk);
+    if (walk->telling) tell(walk);
     if (going && !status) status = resync(walk);
   }
   return status;

@@ -44,7 +44,7 @@ typedef struct RfWalk {
   double *weighed, *planes, *rows; /* m x n; m x n; m x d */
   double *small, *slopes;          /* scratch of slides */
   rf_index room_small;
-  bool logging;
+  bool logging, telling; /* events are kept; progress is told */
 } RfWalk;
 
 RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const RfGram *gram, rf_index n,

@@ -96,7 +96,7 @@ RfStatus rf_walk_align(RfContext *context, RfAlignNeuron *out, const RfAlignFiel
   rf_index d = field->d;
   RfStatus status = rf_walk_new(context, &walk, field->X, gram, field->n, d, m, field->leak);
   if (status) return status;
-  walk.logging = true;
+  walk.logging = walk.telling = true;
   for (rf_index k = 0; k < m && !status; k++) {
     const double *v = directions + k * (d + 1);
     double norm = rf_la_norm(v, d);
