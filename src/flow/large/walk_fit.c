@@ -23,8 +23,6 @@ struct RfWalkFit {
   double *numbers;               /* holds the next four */
   double *q, *q_old, *q_new, *c; /* n each */
   double h_old;                  /* 0: there is no step before */
-  uint64_t *hash;
-  rf_index *leader, *class_of;
   rf_index steps;
 };
 
@@ -36,8 +34,6 @@ void rf_walk_fit_free(RfWalkFit *fit) {
   }
   rf_free(fit->saved);
   rf_free(fit->numbers);
-  rf_free(fit->hash);
-  rf_free(fit->leader);
   rf_walk_free(&fit->walk);
   rf_free(fit);
 }
@@ -61,9 +57,7 @@ static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
                                 run->problem->leak);
   fit->saved = RF_NEW(Saved, units);
   fit->numbers = fit->q = RF_NEW(double, 4 * n);
-  fit->hash = RF_NEW(uint64_t, units);
-  fit->leader = RF_NEW(rf_index, 2 * units);
-  bool room = fit->saved && fit->q && fit->hash && fit->leader;
+  bool room = fit->saved && fit->q;
   for (rf_index k = 0; k < units && room && !status; k++) {
     fit->saved[k].w = RF_NEW(double, d + 2 * n);
     room = fit->saved[k].w != NULL;
@@ -76,7 +70,6 @@ static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
     return status;
   }
   fit->q_old = fit->q + n, fit->q_new = fit->q_old + n, fit->c = fit->q_new + n;
-  fit->class_of = fit->leader + units;
   fit->walk.logging = true;
   return RF_OK;
 }
@@ -96,7 +89,7 @@ static RfStatus load(const RfRun *run, RfWalkFit *fit) {
   for (rf_index i = 0; i < n; i++) fit->c[i] = system->c[i];
   memcpy(fit->q, system->q, (size_t)n * sizeof(double));
   fit->h_old = 0;
-  return status ? status : rf_walk_refresh(&fit->walk, fit->c);
+  return status ? status : rf_walk_refresh(&fit->walk, fit->c, true);
 }
 
 static RfStatus store(RfRun *run, RfWalkFit *fit) {
@@ -219,7 +212,7 @@ static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
     middle_weights(fit, system, *h, log_S);
     t = 0;
     for (rf_index k = 0; k < fit->walk.m; k++) fit->walk.walker[k].t = 0, fit->walk.walker[k].n_events = 0;
-    status = rf_walk_refresh(&fit->walk, fit->c);
+    status = rf_walk_refresh(&fit->walk, fit->c, fit->steps % REFRESH == 0);
     if (!status) status = rf_walk_to(&fit->walk, *h);
     if (status) break;
     margins(fit, system, fit->q_new);
