@@ -272,7 +272,7 @@ static double unit_error(const RfStride *stride, rf_index u) {
   const double *z = stride->after + u * d, *z0 = stride->before + u * d, *z1 = stride->earlier + u * d,
                *z2 = stride->earliest + u * d;
   double h = stride->h, h1 = stride->h_earlier, h2 = stride->h_earliest, sum = 0;
-  bool one = unit->known > 0 && h1 > 0, two = one && unit->known > 1 && h2 > 0;
+  bool one = h1 > 0, two = one && unit->known > 1 && h2 > 0;
   for (rf_index j = 0; j < d; j++) { /* Newton's divided differences */
     double first = one ? (z0[j] - z1[j]) / h1 : 0;
     double second = two ? (first - (z1[j] - z2[j]) / h2) / (h1 + h2) : 0;
@@ -358,6 +358,16 @@ static RfStatus take_state(RfRun *run, RfStride *stride) {
   return RF_OK;
 }
 
+/* Whether no side of weight changed over the step (stride->side: before). */
+static bool smooth(const RfStride *stride, const RfSystem *system, rf_index u) {
+  const int8_t *before = stride->side + u * stride->n, *now = system->sigma + u * stride->n;
+  double least = RF_TOL_STRIDE_SHARE * rf_system_reach(system);
+  for (rf_index i = 0; i < stride->n; i++)
+    if (before[i] != now[i] && (before[i] == 0 || now[i] == 0 || system->p[i] * system->x_norm[i] > least))
+      return false;
+  return true;
+}
+
 /* The step becomes the state of the run. */
 static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   RfSystem *system = &run->system;
@@ -382,7 +392,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
     bool same = memcmp(stride->side + u * n, system->sigma + u * n, (size_t)n) == 0;
     RfStrideUnit *unit = &stride->unit[u];
     unit->gain = unit->growth + 2 * h * stride->mu;
-    unit->known = same ? unit->known + 1 : 0;
+    unit->known = same || smooth(stride, system, u) ? unit->known + 1 : 0;
     if (same) continue;
     events++;
     status = log_changes(run, u, stride->side + u * n);
