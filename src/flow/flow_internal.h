@@ -344,6 +344,10 @@ RfStatus rf_events_apply(RfRun *run);
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
+/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
+ * hold. slopes: room for n. */
+RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
+
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of

@@ -299,6 +299,8 @@ static int8_t final_side(const RfStride *stride, const RfSystem *system, rf_inde
   int8_t side = stride->side[u * stride->n + i];
   double h = stride->full[u * stride->n + i];
   if (side == 0 || system->x_norm[i] == 0) return side;
+  bool held = system->sigma[u * stride->n + i] == 0; /* let go but still there: rf_slides_check decides */
+  if (held && fabs(h) <= RF_TOL_STRIDE_ON * system->x_norm[i]) return 0;
   return side * h < -RF_TOL_STRIDE_SIDE * system->x_norm[i] ? (int8_t)-side : side;
 }
 
@@ -312,27 +314,6 @@ static RfStatus log_changes(RfRun *run, rf_index u, const int8_t *before) {
     if (system->dead[u]) kind = RF_EVENT_DIE;
     status = rf_events_log(run, u, i, sigma[i] == 0 && !system->dead[u] ? RF_EVENT_SLIDE : kind);
     if (system->dead[u]) break;
-  }
-  return status;
-}
-
-/* Slides that the weights at the very end do not hold are given up. */
-static RfStatus check_slides(RfRun *run, rf_index u, double *slopes) {
-  RfSystem *system = &run->system;
-  const RfSlide *slide = &system->slide[u];
-  double leak = system->problem->leak;
-  RfStatus status = RF_OK;
-  for (int round = 0; round < 8 && !status && slide->n_on > 0 && !rf_slide_dependent(slide); round++) {
-    rf_index worst = -1;
-    double far = RF_TOL_SLOPE;
-    rf_system_slide_slopes(system, u, slopes);
-    for (rf_index z = 0; z < slide->n_planes; z++) {
-      double off = fmax(slopes[z] - 1, leak - slopes[z]);
-      if (off > far) far = off, worst = z;
-    }
-    if (worst < 0) break;
-    system->sigma[u * system->n + slide->first[worst]] = slopes[worst] > 0.5 * (1 + leak) ? 1 : -1;
-    status = rf_system_refresh_unit(system, u);
   }
   return status;
 }
@@ -380,7 +361,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   stride->h_earliest = stride->h_earlier, stride->h_earlier = h;
   rf_system_fields(system, system->y);
   for (rf_index u = 0; u < units && !status; u++)
-    if (!system->dead[u]) status = check_slides(run, u, slopes);
+    if (!system->dead[u]) status = rf_slides_check(run, u, slopes, false);
   if (status) return status;
   if (!system->classes_known) rf_system_fields(system, system->y);
   double b1 = -system->log_S;
