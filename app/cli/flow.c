@@ -9,7 +9,7 @@
 
 typedef struct FlowFlags {
   rf_index width, trace, frames, max_steps, paths;
-  bool no_audit, prove;
+  bool no_audit, once, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -52,6 +52,9 @@ static const CliOption options[] = {
      "put the ways of N neurons through alignment, in the plane of the pictures, into the JSON object"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
      "do not read the run independently while it goes on: for sweeps"},
+    {"--once", CLI_FLAG, FIELD(once), NULL, NULL, 0, 0,
+     "no second run at other settings: limit.direction_error is not known, and the answer comes in half the "
+     "time"},
     {"--prove-alignment", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
      "decide crossings, slides and destinies of the limit of small scale in ball and exact arithmetic"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
@@ -86,7 +89,8 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->all_branches = flags->branches == 2;
   s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit, s->flow.prove_alignment = flags->prove;
+  s->flow.audit = !flags->no_audit, s->flow.check_direction = !flags->once,
+  s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);

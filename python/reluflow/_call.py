@@ -127,10 +127,10 @@ def warn(messages: str) -> None:
 
 
 def call(result: type[R], command: str, arguments: list[str], options: dict[str, Any], data: Data | None = None,
-         test: Samples | None = None, net: Any = None) -> R:
-    """Runs a command and wraps its output."""
+         test: Samples | None = None, net: Any = None, output: str | None = None) -> R:
+    """Runs a command and wraps its output; `output` is -o of a command whose product is a file."""
     progress: Progress = options.pop("progress", None)
-    words = words_of(command, options)
+    words = words_of(command, options) + (["-o", output] if output else [])
     show = progress_from(progress)
     try:
         code, status, text, blocks, page, messages = _native.run(

@@ -118,6 +118,19 @@ class Result(Record):
             return X, (np.array(names)[class_of] == positive).astype(np.int32), [f"not {positive}", positive]
         return X, class_of, names
 
+    def explore(self, path: Any = None, *, show: bool = True, page: Any = None) -> Any:
+        """The explorer with the data and the start of this result, as reluflow.explore gives it."""
+        from . import explorer
+
+        flags = self.run.flags if "run" in self else {}
+        known = {name: flags[name] for name in ("width", "leak", "loss", "init", "scale") if name in flags and flags[name] is not None}
+        if "seed" in flags:
+            known["seed"] = flags["seed"]
+        from .datasets import Dataset
+
+        X, class_of, names = self._samples()
+        return explorer.explore(Dataset(X, class_of, names, "data"), path=path, show=show, page=page, **known)
+
     def plot(self, ax: Any = None, *, kind: str | None = None, width: float | None = None) -> Any:
         """A picture of the result (needs matplotlib), for a column of a paper.
 

@@ -338,6 +338,20 @@ def test_native_refuses_nonsense():
         _native.Block()
 
 
+def test_explore(tmp_path):
+    """The explorer with a result's data and start inside; a small page stands in for the one that ./bootstrap web builds."""
+    page = tmp_path / "page.html"
+    page.write_text('<body><script id="given" type="application/json">null</script></body>')
+    X, y = np.array([[1.0, 0.1], [-0.5, 2.0], [-1.0, -1.0]]), np.array([1, 1, -1])
+    answer = reluflow.flow(X, y, width=4, scale=1e-3, seed=7)
+    made = answer.explore(tmp_path / "out.html", show=False, page=page)
+    assert made.path.read_text() == page.read_text().replace("null", json.dumps({"link": made.link}, separators=(",", ":")))
+    assert made.link.startswith("points=1,0.1,+;-0.5,2,+;-1,-1,-&width=4&") and "seed=7" in made.link and "scale=0.001" in made.link
+    assert "srcdoc" in made._repr_html_()
+    with pytest.raises(reluflow.UsageError, match="not the page|was not built|400"):
+        reluflow.explore("gen:orthant,n=500,d=3", path=tmp_path / "large.html", show=False, page=page)
+
+
 def test_proofs(tmp_path):
     """result.proof(path) writes a file that the checker accepts, for every kind of result that has one."""
     best = reluflow.maxmargin("gen:DS-PL2", leak=0.25)

@@ -98,6 +98,10 @@ static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
 /* Sines of caps below this: the best multiplier is not resolved, any is valid. */
 static const double rf_cap_sine = 1e-7;
 
+/* A range that ends nearer to zero on one side (rows have length 1/2 to 1) is that side, which this much of a
+ * cap shows exactly; a power of two. */
+static const double rf_flat_range = 1e-9, rf_flat_share = 0x1p-24;
+
 /* ---- the linear program ----------------------------------------------------------------------- */
 
 /* First bound of the multipliers (rows are units, the largest b is 1). */

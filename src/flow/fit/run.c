@@ -292,9 +292,17 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
  * that size times q in the margins, and the weights, hence the slopes of slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
-  return run->at_infinity
-             ? fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)))
-             : loose;
+  if (!run->at_infinity) return loose;
+  loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
+  return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
+}
+
+/* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
+ * margins by what shows in the weights. */
+static double close_enough(const RfSystem *system, const RfHit *hit) {
+  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
+  double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
+  return fmax(beyond, RF_TOL_CUT_LEAST) * system->x_norm[hit->sample];
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -307,8 +315,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const RfHit *hit = &run->hits[j];
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample],
-           close = RF_TOL_CUT_BEYOND * system->x_norm[hit->sample];
+    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(system, hit);
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
@@ -329,20 +336,55 @@ static RfStatus try_shorter(RfRun *run, double h) {
   return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
 }
 
+/* A cubic through the ends of the step goes below a hyperplane in between. A stiff step begins with a
+ * transient that says nothing about the rest of it, so the step to the lowest place is taken to see; *high:
+ * where something was met, and whether nothing was in the whole step. */
+static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, bool *nothing) {
+  double at = 1;
+  *nothing = false;
+  for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
+  if (!(at < 1)) return RF_OK;
+  RfStatus status = try_shorter(run, at * h);
+  if (status) return status;
+  if (run->n_hits > 0) {
+    *high = at * h;
+    return RF_OK;
+  }
+  *low = at * h;
+  memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
+  status = try_shorter(run, h);
+  *nothing = run->n_hits == 0;
+  return status;
+}
+
+/* The slopes of slides are those of weights that have settled: where slopes alone are to be located at large
+ * margins, the step is not cut inside the transient at its start. */
+static double shortest_cut(const RfRun *run, double h) {
+  if (!run->at_infinity || run->problem->freeze_second) return 0;
+  for (rf_index j = 0; j < run->n_hits; j++)
+    if (run->hits[j].kind != RF_HIT_SLOPE) return 0;
+  return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
+}
+
 /* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
  * (each trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  double low = 0, high = *h, *y_low = run->explicit_method.end;
   rf_index size = rf_system_size(system);
-  RfStatus status = RF_OK;
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true;
+  bool at_high = true, nothing;
+  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  if (status || nothing) return status;
+  double fraction = secant_fraction(run, y_low);
+  double shortest = shortest_cut(run, *h);
   for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
+    if (high <= shortest) break;
     bool bisect = fraction < 0 || round % 4 == 3;
     double middle =
         low +
         (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
+    middle = fmax(middle, shortest);
     status = try_shorter(run, middle);
     if (status) return status;
     at_high = run->n_hits > 0;
@@ -402,7 +444,9 @@ static RfStatus step_implicit(RfRun *run) {
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
+  run->ends_only = true;
   if (!status && run->n_hits > 0) status = shorten(run, &h);
+  run->ends_only = false;
   if (status) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
@@ -422,6 +466,7 @@ static RfStatus step_implicit(RfRun *run) {
   run->since_event++;
   if (run->n_hits == 0) {
     run->stuck = 0;
+    if (run->care > 0 && run->since_event % 16 == 0) run->care--;
     return RF_OK;
   }
   if (run->since_event > 4) rf_run_forget_repeats(run);
