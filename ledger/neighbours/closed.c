@@ -54,6 +54,7 @@ static void descend(Descent *g, int steps) {
   for (int s = 0; s < steps; s++) {
     double q[samples], slope[samples], most = 0;
     descent_margins(q, g);
+    if (fmin(q[0], q[1]) > 200) return; /* late enough, and far from where weights underflow */
     for (int i = 0; i < samples; i++) slope[i] = 1 / (1 + exp(q[i])), most = fmax(most, slope[i]);
     for (int k = 0; k < width; k++) {
       double step[inputs] = {0};
@@ -219,11 +220,11 @@ typedef struct Shape {
 } Shape;
 
 static void shape_field(const Shape *s, const double *z, double *out) {
-  double g[unknowns] = {0};
+  double g[unknowns] = {0}, w[unknowns];
+  for (int j = 0; j < unknowns; j++) w[j] = z[j] * z[unknowns + j];
   for (int i = 0; i < equations; i++) {
-    double rest = s->y[i];
-    for (int j = 0; j < unknowns; j++) rest -= s->X[i * unknowns + j] * z[j] * z[unknowns + j];
-    rf_la_axpy(g, rest, s->X + i * unknowns, unknowns);
+    const double *x = s->X + i * unknowns;
+    rf_la_axpy(g, s->y[i] - rf_la_dot(x, w, unknowns), x, unknowns);
   }
   for (int j = 0; j < unknowns; j++) out[j] = z[unknowns + j] * g[j], out[unknowns + j] = z[j] * g[j];
 }
