@@ -24,6 +24,15 @@ foreach(source ${RF_TEST_SOURCES})
   set_tests_properties(${name} PROPERTIES LABELS "unit" TIMEOUT 600)
 endforeach()
 
+# Tests of devices load the emulation.
+foreach(source ${RF_TEST_SOURCES})
+  file(STRINGS ${source} uses_device REGEX "#include \"device/")
+  if(uses_device)
+    rf_test_name(${source} target name)
+    add_dependencies(${target} reluflow_emulated)
+  endif()
+endforeach()
+
 # A test that puts itself between the library's rooms names the functions it stands in for in lines
 # "--wrap: NAME NAME": calls of NAME then reach __wrap_NAME in the test, which may call __real_NAME.
 foreach(source ${RF_TEST_SOURCES})

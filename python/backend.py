@@ -20,10 +20,12 @@ def _sources():
         yield
         return
     try:
-        for folder in ("src", "app", "ledger", "check", "include", "cmake", "data"):
+        for folder in ("src", "app", "ledger", "check", "cuda", "include", "cmake", "data"):
             shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("mnist", "__pycache__"))
         for file in ("CMakeLists.txt", "LICENSE"):
             shutil.copy(root / file, copy)
+        (copy / "docs").mkdir()
+        shutil.copy(root / "docs" / "fields.md", copy / "docs")
         yield
     finally:
         shutil.rmtree(copy, ignore_errors=True)

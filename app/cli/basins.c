@@ -8,7 +8,7 @@
 
 typedef struct BasinsFlags {
   const char *grid, *axes;
-  int shape, colour, sign;
+  int shape, colour, sign, device;
   double leak, reach;
 } BasinsFlags;
 
@@ -24,6 +24,10 @@ static const CliOption options[] = {
     {"--leak", CLI_NUMBER, FIELD(leak), "L", "0", 0, 1, "slope for non-positive inputs"},
     {"--sign", CLI_CHOICE, FIELD(sign), "+|-", "+", 0, 0, "sphere and plane: the sign of a"},
     {"--axes", CLI_TEXT, FIELD(axes), "I,J", "0,1", 0, 0, "plane: the two coordinates of w that vary"},
+    {"--device", CLI_CHOICE, FIELD(device), DEVICE_CHOICES, "cpu", 0, 0,
+     "where destinies and limits are followed; what a card leaves (several hyperplanes at once, branching "
+     "points) the "
+     "processor follows"},
     {"--reach", CLI_NUMBER, FIELD(reach), "R", "3", 1e-6, 1e6, "plane: w runs from -R to R"},
     {0},
 };
@@ -53,9 +57,15 @@ static RfStatus wish_of(RfContext *context, SweepBasinsWish *wish, const BasinsF
   if (shape == SWEEP_BASINS_SPHERE && d != 3)
     return rf_fail(context, RF_ERR_USAGE, "--shape sphere: the data have dimension %lld, not 3",
                    (long long)d);
-  *wish = (SweepBasinsWish){
-      shape,       (SweepBasinsColour)flags->colour, size[0], size[1], axes[0], axes[1], flags->sign ? -1 : 1,
-      flags->reach};
+  *wish = (SweepBasinsWish){shape,
+                            (SweepBasinsColour)flags->colour,
+                            size[0],
+                            size[1],
+                            axes[0],
+                            axes[1],
+                            flags->sign ? -1 : 1,
+                            flags->reach,
+                            (DeviceKind)flags->device};
   return RF_OK;
 }
 
@@ -77,6 +87,10 @@ static void report(CliRun *run, const SweepBasins *basins, const SweepBasinsWish
     rf_json_integer(run->json, "height", wish->height);
     rf_json_integer(run->json, "starts", inside);
     rf_json_integer(run->json, "undecided", unknown);
+    if (wish->device != DEVICE_CPU)
+      rf_json_integer(run->json, "on_processor", basins->on_processor);
+    else
+      rf_json_null(run->json, "on_processor");
     if (wish->colour == SWEEP_BASINS_MARGIN)
       rf_json_number(run->json, "margin", sweep_basins_highest(basins, wish));
     if (wish->colour != SWEEP_BASINS_MARGIN) rf_json_null(run->json, "margin");

@@ -24,7 +24,9 @@ static const CliOption options[] = {
     {"--prove", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
      "enclose an exact KKT point near the network in ball arithmetic, and say how near"},
     {"--proof", CLI_TEXT, FIELD(proof), "FILE", NULL, 0, 0,
-     "write a proof of the KKT residuals, which rfcheck FILE checks in exact arithmetic"},
+     "write a proof of the KKT residuals, which rfcheck FILE checks in exact arithmetic; and, where it is "
+     "the "
+     "global optimum, FILE.optimum with the proof of that"},
     {"--check", CLI_FLAG, FIELD(check), NULL, NULL, 0, 0, "run rfcheck on the file of --proof"},
     {0},
 };
@@ -55,6 +57,21 @@ static RfStatus check_data(CliRun *run, const RfDataset *data) {
 }
 
 /* The proof of --proof, checked with --check. */
+static RfStatus prove_optimum(CliRun *run, CliProof *proof, RfText *path, const RfDataset *data,
+                              const RfNet *net, const RfCertificate *c) {
+  const CertifyFlags *flags = run->settings;
+  RfContext *context = &run->context;
+  if (c->global != RF_VERDICT_OPTIMUM) return RF_OK;
+  rf_text_addf(path, "%s.optimum", flags->proof);
+  if (path->failed) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  RfStatus status = rf_certify_proof_optimum(context, &proof->written, rf_text_string(path), c, net, data->X,
+                                             data->y, data->n);
+  if (status > 0) rf_message(context, RF_WARNING, "no proof of the optimum could be written");
+  if (status) return status < 0 ? status : RF_OK;
+  proof->file = rf_text_string(path);
+  return flags->check ? cli_check_proof(run, proof) : RF_OK;
+}
+
 static RfStatus prove(CliRun *run, CliProof *proof, const RfDataset *data, const RfNet *net,
                       const RfCertificate *c) {
   const CertifyFlags *flags = run->settings;
@@ -71,11 +88,12 @@ static RfStatus prove(CliRun *run, CliProof *proof, const RfDataset *data, const
 }
 
 static void write_json(RfJson *json, const CliRun *run, const RfDataset *data, const RfCertificate *c,
-                       const RfRobustness *robustness, const CliProof *proof) {
+                       const RfRobustness *robustness, const CliProof *proof, const CliProof *optimum) {
   rf_json_string(json, "name", data->name);
   rf_json_string(json, "model", run->arguments[1]);
   rf_certificate_json(json, c);
-  cli_proof_json(json, proof);
+  cli_proof_json(json, "proof", proof);
+  cli_proof_json(json, "optimum_proof", optimum);
   rf_robustness_json(json, robustness);
   rf_json_null(json, "positive_class");
   rf_json_null(json, "per_class");
@@ -92,8 +110,8 @@ static void write_html(RfText *page, const CliRun *run, const RfDataset *data, c
 }
 
 static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const RfCertificate *c,
-                    const RfRobustness *robustness, const CliProof *proof) {
-  if (run->json) write_json(run->json, run, data, c, robustness, proof);
+                    const RfRobustness *robustness, const CliProof *proof, const CliProof *optimum) {
+  if (run->json) write_json(run->json, run, data, c, robustness, proof, optimum);
   if (run->common.report) write_html(&run->html, run, data, c);
   if (!run->wants_page) return;
   rf_text_addf(&run->page, "%s  %lld neurons, leak %g, on %s: %lld samples in %lld dimensions\n",
@@ -102,6 +120,7 @@ static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const 
   rf_certificate_page(&run->page, c, run->width);
   if (robustness->distance) rf_robustness_page(&run->page, robustness);
   cli_proof_page(&run->page, proof);
+  cli_proof_page(&run->page, optimum);
 }
 
 /* A layered network: KKT figures, and every layer against its own problem. */
@@ -126,6 +145,7 @@ static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNe
       rf_json_string(run->json, "model", path);
       rf_json_layered_certificate(run->json, &c);
       rf_json_null(run->json, "proof");
+      rf_json_null(run->json, "optimum_proof");
       rf_json_null(run->json, "robustness");
       rf_json_null(run->json, "positive_class");
       rf_json_null(run->json, "per_class");
@@ -178,15 +198,18 @@ static int certify_run(CliRun *run) {
   }
   if (!status) status = read_model(run, &net, &data);
   if (!status) status = rf_certify_net(&run->context, &c, &net, data.X, data.y, data.n, &settings);
-  CliProof proof = {0};
+  CliProof proof = {0}, optimum = {0};
+  RfText path = {0};
   RfRobustness robustness = {0};
   RfStatus proved = status >= 0 ? prove(run, &proof, &data, &net, &c) : RF_OK;
+  if (!proved && proof.file) proved = prove_optimum(run, &optimum, &path, &data, &net, &c);
   if (proved < 0) status = proved;
   if (status >= 0 && flags->robustness) {
     RfStatus known = rf_certify_robustness(&run->context, &robustness, &net, data.X, data.y, data.n, 0);
     if (known) status = known;
   }
-  if (status >= 0) deliver(run, &data, &net, &c, &robustness, &proof);
+  if (status >= 0) deliver(run, &data, &net, &c, &robustness, &proof, &optimum);
+  rf_text_free(&path);
   bool fails = status == RF_OK && !c.kkt.holds;
   rf_certificate_free(&c);
   rf_robustness_free(&robustness);

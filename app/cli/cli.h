@@ -86,7 +86,9 @@ typedef struct CliRun {
   bool *given; /* see cli_given */
   char **rest; /* words that belong to another command: see CliCommand.foreign */
   int n_rest;
-  const CliMemory *memory;      /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
+  const RfTrainResult
+      *trained;            /* train: the result of a population this run was a member of; NULL = train here */
+  const CliMemory *memory; /* arrays of a host that go by the CLI_MEMORY names; NULL in the program */
   char data_dir[CLI_PATH_SIZE]; /* of the context: the folder that holds mnist/, or the first one looked at */
   RfStatus status;              /* set by cli_finish */
   RfJson *json;                 /* not NULL when JSON is wanted: write the members here */
@@ -122,7 +124,7 @@ struct CliCommand {
   int (*run)(CliRun *run);
 };
 
-extern const CliCommand cli_rerun;
+extern const CliCommand cli_rerun, cli_explore;
 extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
     cli_sweep_show, cli_sweep_plot, cli_basins;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
@@ -144,6 +146,9 @@ RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *we
 /* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first
  * one that was looked at, "" for none. */
 bool cli_data_folder(const CliRun *run, char *folder, const char *file);
+/* The page of the explorer that came with the program, or that was built beside it; false when there is none.
+ */
+bool cli_page_file(char path[CLI_PATH_SIZE]);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
 /* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's
@@ -153,6 +158,8 @@ int cli_finish(CliRun *run, RfStatus status);
 int cli_exit_status(RfStatus status);
 /* One line on standard error, "reluflow: ...", with the exit status for bad usage. */
 int cli_usage(const char *format, ...) RF_PRINTF(1, 2);
+/* Makes the folder unless it is there. */
+RfStatus cli_folder(CliRun *run, const char *folder);
 /* Writes a picture to DIR/NAME of --svg DIR, making the folder if needed; user is the CliRun. */
 RfStatus cli_picture(void *user, const RfSvg *svg, const char *name);
 /* A context for drawing, also after an interruption: no cancellation, a deadline of its own. */
@@ -172,7 +179,7 @@ typedef struct CliProof {
 
 /* Runs rfcheck on the file. A failure when it does not run or does not accept. */
 RfStatus cli_check_proof(CliRun *run, CliProof *proof);
-void cli_proof_json(RfJson *json, const CliProof *proof);
+void cli_proof_json(RfJson *json, const char *name, const CliProof *proof);
 void cli_proof_page(RfText *page, const CliProof *proof);
 
 RfStatus cli_read_scale(CliRun *run, RfStudyStart *start, const char *scale, double log_scale);

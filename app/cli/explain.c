@@ -3,7 +3,7 @@
 
 typedef struct ExplainFlags {
   double leak, log_scale, flow_time, best_time;
-  const char *loss, *init, *scale;
+  const char *loss, *init, *scale, *proof;
   rf_index width, trace;
   int branches;
 } ExplainFlags;
@@ -28,6 +28,9 @@ static const CliOption options[] = {
      "seconds for the flow; when they are over, the rest goes on without its limit"},
     {"--best-time", CLI_NUMBER, FIELD(best_time), "S", "20", 0, 1e9,
      "seconds for the search of the best margin; the bounds known by then are reported"},
+    {"--proof", CLI_TEXT, FIELD(proof), "DIR", NULL, 0, 0,
+     "write proofs of the best margin (maxmargin.proof) and of the limit's KKT residuals (limit.proof) into "
+     "DIR; rfcheck checks them in exact arithmetic"},
     {0},
 };
 
@@ -40,6 +43,7 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
   flow->all_branches = flags->branches == 2;
   flow->flow.trace = flags->trace;
   s->thorough = run->common.detail == CLI_FULL;
+  s->proofs = flags->proof;
   s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
   RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);
   if (!status) status = rf_loss_from_name(&run->context, &flow->loss, flags->loss);
@@ -64,6 +68,7 @@ static int explain_run(CliRun *run) {
   if (run->common.tol > 0) run->context.tol.gap = run->common.tol;
   RfStatus status = settings_from_flags(run, &settings);
   if (!status) status = cli_load(run, &data);
+  if (!status && settings.proofs) status = cli_folder(run, settings.proofs);
   if (!status) status = rf_study_explain(&run->context, &explanation, &data, &settings);
   RfStatus shown = status >= 0 ? show(run, &explanation) : RF_OK;
   rf_explanation_free(&explanation);

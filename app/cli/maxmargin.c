@@ -76,7 +76,7 @@ static RfStatus show(CliRun *run, const RfDataset *data, const RfStudyBest *cons
                      const RfStudyBestSettings *settings, const CliProof *proof) {
   if (run->json) {
     rf_json_bests(run->json, data, bests, count, settings, run->common.detail);
-    cli_proof_json(run->json, proof);
+    cli_proof_json(run->json, "proof", proof);
   }
   if (run->wants_page) {
     rf_text_bests(&run->page, data, bests, count, settings);

@@ -58,9 +58,9 @@ RfStatus cli_check_proof(CliRun *run, CliProof *proof) {
   return RF_OK;
 }
 
-void cli_proof_json(RfJson *json, const CliProof *proof) {
-  if (!proof->file) return rf_json_null(json, "proof");
-  rf_json_object(json, "proof");
+void cli_proof_json(RfJson *json, const char *name, const CliProof *proof) {
+  if (!proof->file) return rf_json_null(json, name);
+  rf_json_object(json, name);
   rf_json_string(json, "file", proof->file);
   rf_json_string(json, "claim", proof->written.claim);
   rf_json_number(json, "lower", proof->written.lower);

@@ -184,11 +184,16 @@ RfContext cli_drawing_context(const CliRun *run) {
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
+RfStatus cli_folder(CliRun *run, const char *folder) {
+  if (mkdir(folder, 0777) == 0 || errno == EEXIST) return RF_OK;
+  return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+}
+
 RfStatus cli_picture(void *user, const RfSvg *svg, const char *name) {
   CliRun *run = user;
   const char *folder = run->common.svg;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return rf_fail(&run->context, RF_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+  RfStatus made = cli_folder(run, folder);
+  if (made) return made;
   RfText path = {0};
   rf_text_addf(&path, "%s/%s", folder, name);
   RfStatus status = path.failed ? rf_fail(&run->context, RF_ERR_MEMORY, "out of memory")

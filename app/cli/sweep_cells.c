@@ -1,5 +1,6 @@
 /* Commands as the cells of a sweep: how their flags read, and one run of them without a terminal. */
 #include "cli/sweep_cells.h"
+#include "cli/train.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,9 +63,11 @@ static RfStatus answer_from(CliRun *run, SweepAnswer *answer) {
   return run->failed ? run->status : rf_json_finish(context, &answer->json, run->json);
 }
 
-static void run_cell(const void *user, SweepAnswer *answer, int count, char **words) {
+void cli_run_cell(const CliCommand *command, SweepAnswer *answer, int count, char **words,
+                  const RfTrainResult *trained) {
   CliRun run;
-  RfStatus status = cli_open(&run, user, count, words);
+  RfStatus status = cli_open(&run, command, count, words);
+  run.trained = trained;
   if (!status) status = answer_from(&run, answer);
   if (status < 0) {
     const char *error = run.context.error[0] ? run.context.error : rf_status_name(status);
@@ -73,6 +76,10 @@ static void run_cell(const void *user, SweepAnswer *answer, int count, char **wo
     rf_format(answer->error, sizeof answer->error, "%s", error);
   }
   cli_close(&run);
+}
+
+static void run_cell(const void *user, SweepAnswer *answer, int count, char **words) {
+  cli_run_cell(user, answer, count, words, NULL);
 }
 
 RfStatus sweep_command_named(RfContext *context, SweepCommand *out, const char *name) {
@@ -85,7 +92,12 @@ RfStatus sweep_command_named(RfContext *context, SweepCommand *out, const char *
                           kind_of,
                           check,
                           run_cell,
-                          command};
+                          command,
+                          NULL,
+                          NULL,
+                          NULL};
+    if (command == &cli_train)
+      out->together = "device", out->apart = "cpu", out->run_together = cli_train_together;
     return RF_OK;
   }
   return rf_fail(

@@ -1,5 +1,6 @@
 /* `reluflow train`: the training that people run. */
-#include "cli/cli.h"
+#include "cli/train.h"
+#include "device/device.h"
 #include "layers/layers.h"
 #include "la/la.h"
 #include "core/core.h"
@@ -11,7 +12,7 @@
 typedef struct TrainFlags {
   rf_index width, steps, epochs, batch, record;
   double leak, scale, rate, raise, stop_loss, stop_margin, checkpoint_every;
-  int optimizer, norm, precision, freeze;
+  int optimizer, norm, precision, freeze, device, then;
   const char *loss, *init, *model, *test, *test_labels, *checkpoint, *resume;
 } TrainFlags;
 
@@ -52,6 +53,14 @@ static const CliOption options[] = {
      "data for the test error, read with the same transforms"},
     {"--test-labels", CLI_TEXT, FIELD(test_labels), "FILE", NULL, 0, 0,
      "labels of --test, for idx and npy files"},
+    {"--device", CLI_CHOICE, FIELD(device), DEVICE_CHOICES, "cpu", 0, 0,
+     "where the updates run: gd of two-layer networks also on a CUDA card, in sweeps a whole population at "
+     "once; "
+     "emulated: the card's arithmetic on the processor"},
+    {"--then", CLI_CHOICE, FIELD(then), "nothing|flow", "nothing", 0, 0,
+     "flow: follow gradient flow from the trained network to t = infinity, when it has reached --stop-loss "
+     "(without "
+     "that flag: when all samples are classified correctly)"},
     {"--checkpoint", CLI_TEXT, FIELD(checkpoint), "FILE", NULL, 0, 0, "keep the state in FILE while running"},
     {"--checkpoint-every", CLI_NUMBER, FIELD(checkpoint_every), "S", "10", 0, 1e9,
      "seconds between checkpoints"},
@@ -142,26 +151,95 @@ static RfStatus pictures(CliRun *run, const RfTrainResult *r, const char *name) 
   return status;
 }
 
+/* The result of a device: here a population of one, unless company has been there before. */
+static RfStatus train_on_device(CliRun *run, RfTrainResult *result, const RfLayeredNet *net,
+                                const RfTrainData *samples, const RfTrainSettings *settings) {
+  const TrainFlags *flags = run->settings;
+  Device device;
+  DeviceMember member = {samples, net, settings->rate, settings->raise_rate};
+  RfStatus status = device_check(&run->context, net, samples, settings);
+  if (!status) status = device_open(&run->context, &device, (DeviceKind)flags->device);
+  return status ? status : device_train(&run->context, &device, result, &member, 1, settings, true);
+}
+
+/* On to t = infinity from the trained weights. */
+static RfStatus follow_flow(CliRun *run, RfStudyFlow *study, const char **name, const RfDataset *data,
+                            const RfTrainResult *result) {
+  const TrainFlags *flags = run->settings;
+  bool reached = flags->stop_loss > 0 ? result->stop == RF_STOP_LOSS : result->last.train_error <= 0;
+  RfStudyFlowSettings wanted;
+  RfNet net = {0};
+  RfTrainSettings trained;
+  *name = "not-reached";
+  if (!reached) return RF_OK;
+  rf_study_flow_settings_init(&wanted);
+  RfStatus status = settings_from_flags(run, &trained);
+  if (!status) status = rf_train_to_net(&run->context, &net, &result->net);
+  wanted.start.weights = &net, wanted.start.name = "the trained network", wanted.start.log_scale = 0;
+  wanted.loss = trained.loss, wanted.mean = trained.mean, wanted.freeze_second = flags->freeze == 1;
+  wanted.verdict_seconds = 0;
+  wanted.flow.trace = 0, wanted.flow.check_direction = wanted.flow.with_alignment = wanted.flow.audit = false;
+  wanted.flow.branches = RF_BRANCHES_FOLLOW;
+  if (!status) status = rf_study_flow(&run->context, study, data, NULL, &wanted);
+  rf_net_free(&net);
+  if (status < 0) return status;
+  *name = rf_flow_outcome_name(study->run.result.limit.outcome);
+  return status == RF_INTERRUPTED ? status : RF_OK;
+}
+
+static RfStatus report(CliRun *run, const RfDataset *data, const RfTrainResult *result, bool layered) {
+  const TrainFlags *flags = run->settings;
+  RfStudyFlow study = {0};
+  const char *then = NULL;
+  RfStatus status = flags->then ? follow_flow(run, &study, &then, data, result) : RF_OK;
+  const RfFlowLimit *limit = then && study.run.result.limit.net.W ? &study.run.result.limit : NULL;
+  if (status >= 0 && run->json) {
+    rf_json_train(run->json, result, layered);
+    rf_json_then(run->json, then, limit);
+  }
+  if (status >= 0 && run->wants_page) {
+    rf_text_train(&run->page, result);
+    if (then) rf_text_addf(&run->page, "then gradient flow: %s", then);
+    if (limit) rf_text_addf(&run->page, ", margin %.12g", limit->margin);
+    if (then) rf_text_add(&run->page, "\n");
+  }
+  rf_study_flow_free(&study);
+  return status;
+}
+
+RfStatus cli_train_prepare(CliRun *run, const RfDataset *data, RfLayeredNet *net, bool *layered,
+                           RfTrainSettings *settings) {
+  RfStatus status = settings_from_flags(run, settings);
+  return status ? status : initial_net(run, net, layered, data->d);
+}
+
 /* One binary problem. */
 static RfStatus train_one(CliRun *run, const RfDataset *data, const RfDataset *test, const char *picture) {
+  const TrainFlags *flags = run->settings;
   RfTrainSettings settings;
   RfLayeredNet net = {0};
-  RfTrainResult result = {0};
+  RfTrainResult own = {0};
+  const RfTrainResult *result = run->trained ? run->trained : &own;
   bool layered = false;
-  RfStatus status = settings_from_flags(run, &settings), outcome = RF_OK;
-  if (!status) status = initial_net(run, &net, &layered, data->d);
-  if (!status) {
+  RfStatus status = RF_OK, outcome = RF_OK;
+  if (!run->trained) status = cli_train_prepare(run, data, &net, &layered, &settings);
+  if (!status && !run->trained) {
     RfTrainData samples = {.X = data->X, .y = data->y, .n = data->n};
     if (test) samples.test_X = test->X, samples.test_y = test->y, samples.test_n = test->n;
-    outcome = status = rf_train_run(&run->context, &result, &net, &samples, &settings);
+    outcome = status = flags->device == DEVICE_CPU
+                           ? rf_train_run(&run->context, &own, &net, &samples, &settings)
+                           : train_on_device(run, &own, &net, &samples, &settings);
   }
+  if (status >= 0 && isnan(result->last.loss))
+    status = rf_fail(&run->context, RF_ERR_NUMERIC,
+                     "the outputs overflowed by step %lld: a smaller learning rate is needed",
+                     (long long)result->steps);
   if (status >= 0) {
-    if (run->json) rf_json_train(run->json, &result, layered);
-    if (run->wants_page) rf_text_train(&run->page, &result);
-    status = pictures(run, &result, picture);
+    status = report(run, data, result, layered);
+    if (status >= 0) status = pictures(run, result, picture);
     if (!status) status = outcome;
   }
-  rf_train_result_free(&result);
+  rf_train_result_free(&own);
   rf_layers_free(&net);
   return status;
 }
@@ -185,6 +263,8 @@ static RfStatus load_test(CliRun *run, RfDataset *test, const RfDataset *data) {
 static RfStatus train_each_class(CliRun *run, const RfDataset *data, const RfDataset *test) {
   RfStatus status = RF_OK;
   const TrainFlags *flags = run->settings;
+  if (flags->device != DEVICE_CPU)
+    return rf_fail(&run->context, RF_ERR_USAGE, "--device is for two classes: choose them with --classes");
   if (flags->checkpoint || flags->resume)
     return rf_fail(&run->context, RF_ERR_USAGE,
                    "--checkpoint and --resume are for two classes: choose them with --classes");
@@ -240,6 +320,8 @@ const CliCommand cli_train = {
         "reluflow train gen:orthant --width 100 --rate 0.1 --steps 10000 # gradient descent\n"
         "reluflow train gen:orthant --optimizer sgd --batch 50 --epochs 500 # stochastic\n"
         "reluflow train gen:orthant --model deep.json --optimizer adam --epochs 50 # a layered network\n"
+        "reluflow train gen:orthant --steps 20000 --stop-loss 1e-2 --then flow # and its limit at t = "
+        "infinity\n"
         "reluflow train gen:orthant --checkpoint run.ckpt --steps 100000 # can be resumed",
     .has_report = true,
     .has_pictures = true,

@@ -23,6 +23,7 @@ static void certify_members(RfJson *json, const RfExplanation *e) {
   rf_json_string(json, "model", "limit of the flow");
   rf_certificate_json(json, &e->certificate);
   rf_json_null(json, "proof");
+  rf_json_null(json, "optimum_proof");
   rf_robustness_json(json, NULL);
   rf_json_string(json, "positive_class", e->positive_class);
   rf_json_null(json, "per_class");
@@ -65,6 +66,29 @@ static void certificates_json(RfJson *json, const RfExplanation *e) {
   rf_json_end(json);
 }
 
+static void proof_items(RfJson *json, const RfExplanation *e) {
+  for (rf_index k = 0; k < e->n_proofs; k++) {
+    const RfProof *proof = &e->proofs[k].proof;
+    rf_json_object(json, NULL);
+    rf_json_string(json, "file", e->proofs[k].file);
+    rf_json_string(json, "claim", proof->claim);
+    rf_json_number(json, "lower", proof->lower);
+    rf_json_number(json, "upper", proof->upper);
+    rf_json_number(json, "bytes", proof->bytes);
+    rf_json_number(json, "seconds", proof->seconds);
+    rf_json_string(json, "positive_class", e->positive_class);
+    rf_json_end(json);
+  }
+}
+
+static void proofs_json(RfJson *json, const RfExplanation *e) {
+  if (!e->settings.proofs) return rf_json_null(json, "proofs");
+  rf_json_array(json, "proofs");
+  proof_items(json, e);
+  for (rf_index k = 0; k < e->n_parts; k++) proof_items(json, &e->parts[k]);
+  rf_json_end(json);
+}
+
 void rf_explanation_json(RfJson *json, const RfExplanation *e, int detail) {
   rf_json_object(json, "inspect");
   rf_inspection_json(json, &e->inspection);
@@ -81,6 +105,7 @@ void rf_explanation_json(RfJson *json, const RfExplanation *e, int detail) {
   rf_json_null(json, "proof");
   rf_json_end(json);
   rf_explain_views_free(&views);
+  proofs_json(json, e);
   rf_json_array(json, "sentences");
   for (rf_index k = 0; k < e->n_sentences; k++) rf_json_string(json, NULL, e->sentences[k]);
   rf_json_end(json);

@@ -93,6 +93,24 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
               e->flow.run.result.limit.margin);
 }
 
+/* Which proof files there are, in one sentence; false without any. */
+static bool proof_sentence(RfText *out, const RfExplanation *e) {
+  rf_index count = 0;
+  const char *first = NULL;
+  for (rf_index p = 0; p <= e->n_parts; p++) {
+    const RfExplanation *part = p < e->n_parts ? &e->parts[p] : e;
+    for (rf_index k = 0; k < part->n_proofs; k++, count++) {
+      if (!first) first = part->proofs[k].file;
+      rf_text_addf(out, "%s%s (%s)", count ? ", " : "Proof files: ", part->proofs[k].file,
+                   part->proofs[k].proof.claim);
+    }
+  }
+  if (count)
+    rf_text_addf(out, ". Check them without this program: rfcheck %s, or python -m reluflow.checker %s.",
+                 first, first);
+  return count > 0;
+}
+
 void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
   char line[RF_EXPLAIN_SENTENCE];
   verdict(line, sizeof line, e);
@@ -104,6 +122,12 @@ void rf_explanation_page(RfText *page, const RfExplanation *e, int width) {
     rf_text_addf(page, "%2lld  ", (long long)k + 1);
     rf_text_wrap(page, e->sentences[k], 4, width);
   }
+  RfText proofs = {0};
+  if (proof_sentence(&proofs, e)) {
+    rf_text_add(page, "    ");
+    rf_text_wrap(page, rf_text_string(&proofs), 4, width);
+  }
+  rf_text_free(&proofs);
 }
 
 static void add_picture(RfText *page, const RfInspection *inspection,
@@ -204,6 +228,12 @@ RfStatus rf_explanation_html(RfContext *context, RfText *page, const RfExplanati
   rf_html_verdict(page, mood(e), line);
   for (rf_index k = 0; k < e->n_sentences; k++) rf_html_paragraph(page, e->sentences[k]);
   margins_section(page, e);
+  RfText proofs = {0};
+  if (proof_sentence(&proofs, e)) {
+    rf_html_section(page, "Proofs");
+    rf_html_paragraph(page, rf_text_string(&proofs));
+  }
+  rf_text_free(&proofs);
   RfExplainViews views;
   if (!rf_explain_views(&views, e)) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   status = rf_html_flows(context, page, views.flows, views.count);

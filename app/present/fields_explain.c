@@ -21,6 +21,14 @@ static const RfField explain[] = {
     RF_SHAPE_ROW("flow", "flow", "where gradient flow goes; more than two classes: only per_class"),
     RF_SHAPE_ROW("certify", "certify", "what that point is; null when the flow did not converge"),
     RF_SHAPE_ROW("maxmargin", "maxmargin", "the best margin there is"),
+    RF_OBJECT_ROW("proofs[]", "with --proof DIR: the files written; null without"),
+    RF_STRING_ROW("proofs[].file", "where it was written"),
+    RF_STRING_ROW("proofs[].claim", "optimum | infeasible | kkt"),
+    RF_NUMBER_ROW("proofs[].lower", "", "the bracket in the file: of the objective; kkt: 0"),
+    RF_NUMBER_ROW("proofs[].upper", "", "kkt: the bound of the stationarity"),
+    RF_NUMBER_ROW("proofs[].bytes", "", "size of the file"),
+    RF_NUMBER_ROW("proofs[].seconds", "s", "time to write it"),
+    RF_STRING_ROW("proofs[].positive_class", "more than two classes: the class that is +1; otherwise null"),
     RF_STRING_ROW("sentences[]", "the page in ten sentences"),
 };
 const RfFieldTable rf_fields_explain = {

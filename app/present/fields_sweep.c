@@ -75,6 +75,7 @@ static const RfField basins[] = {
     RF_INTEGER_ROW("height", "pixels down"),
     RF_INTEGER_ROW("starts", "pixels that are starts"),
     RF_INTEGER_ROW("undecided", "starts whose end is not known"),
+    RF_INTEGER_ROW("on_processor", "starts that the device left to the processor; null without --device"),
     RF_NUMBER_ROW("margin", "length", "--color margin: the largest"),
     RF_OBJECT_ROW("places[]", "where starts go"),
     RF_STRING_ROW("places[].name", "destiny, or sign of a (p or n) and final sector"),

@@ -28,7 +28,13 @@
       RF_NUMBER_ROW(prefix "records[].rate", "", "learning rate in force"),                                  \
       RF_NUMBER_ROW(prefix "records[].train_error", "", "share of wrong training samples"),                  \
       RF_NUMBER_ROW(prefix "records[].test_error", "",                                                       \
-                    "share of wrong test samples; null without test data")
+                    "share of wrong test samples; null without test data"),                                  \
+      RF_OBJECT_ROW(prefix "then", "gradient flow from the trained network; null without --then flow"),      \
+      RF_STRING_ROW(prefix "then.status",                                                                    \
+                    "as limit.status of flow; not-reached: the loss asked for was not"),                     \
+      RF_NUMBER_ROW(prefix "then.margin", "length", "margin of the limit at t = infinity"),                  \
+      RF_NUMBER_ROW(prefix "then.stationarity", "", "distance of the limit from a KKT point, as in flow"),   \
+      RF_NUMBER_ROW(prefix "then.complementarity", "", "the same, complementarity")
 
 static const RfField train[] = {
     RF_RUN_ROW,

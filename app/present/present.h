@@ -400,6 +400,7 @@ typedef struct RfFlowPaths {
   double *ends; /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
   double *samples;  /* n x 2: the data in the same plane */
   char axes[2][48]; /* names of the axes for d > 2 */
+  double *plane;    /* 2 x d: the orthonormal axes themselves */
 } RfFlowPaths;
 
 /* A time for drawing that a reader waits for: the deadline of the context given to rf_flow_paths_new. */
@@ -411,6 +412,9 @@ RF_API void rf_flow_paths_free(RfFlowPaths *paths);
  */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
+
+/* The member `paths`, of at most `most` neurons; null for 0 of them, without a study, and out of time. */
+RF_API RfStatus rf_json_paths(RfContext *context, RfJson *json, const RfStudyFlow *study, rf_index most);
 
 /* Pictures; rf_svg_free them. */
 RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);
@@ -441,6 +445,10 @@ RF_API double rf_robustness_quantile(const RfRobustness *robustness, double shar
 
 /* The members of table `train` for one network; layered: weights in layers instead of W and a. */
 RF_API void rf_json_train(RfJson *json, const RfTrainResult *result, bool layered);
+/* The member `then`: the limit of the flow from a trained network. Not asked for: status NULL; not reached:
+ * limit NULL.
+ */
+RF_API void rf_json_then(RfJson *json, const char *status, const RfFlowLimit *limit);
 /* One row in ten of the records, and the last. */
 RF_API void rf_text_train(RfText *page, const RfTrainResult *result);
 /* Loss and normalised margin against the number of updates. */

@@ -50,6 +50,19 @@ void rf_json_train(RfJson *json, const RfTrainResult *r, bool layered) {
   rf_json_end(json);
 }
 
+void rf_json_then(RfJson *json, const char *status, const RfFlowLimit *limit) {
+  if (!status) {
+    rf_json_null(json, "then");
+    return;
+  }
+  rf_json_object(json, "then");
+  rf_json_string(json, "status", status);
+  rf_json_number(json, "margin", limit ? limit->margin : NAN);
+  rf_json_number(json, "stationarity", limit ? limit->stationarity : NAN);
+  rf_json_number(json, "complementarity", limit ? limit->complementarity : NAN);
+  rf_json_end(json);
+}
+
 /* One row in ten of the records, and the last. */
 void rf_text_train(RfText *page, const RfTrainResult *r) {
   bool tested = isfinite(r->last.test_error);

@@ -140,6 +140,149 @@ static double margin_pixel(Work *work, const RfAlignField *field, const double *
   return margin;
 }
 
+/* ---- many pixels on a device ------------------------------------------------------------------ */
+
+/* Rows of the picture that are followed together: about this many starts. */
+enum { DEVICE_STARTS = 1 << 22 };
+
+typedef struct Together {
+  const Device *device;
+  const SweepBasinsWish *wish;
+  const RfAlignField *field;
+  DeviceAlign task;
+  double *starts;
+  int8_t *destiny;
+  uint32_t *plus, *still;
+  rf_index words;
+} Together;
+
+/* The place of a start that the device has followed. Neighbours mostly end together: the last place is tried
+ * first. */
+typedef struct LastPlace {
+  const uint32_t *plus, *still;
+  bool positive;
+  RfDestiny destiny;
+  double place;
+} LastPlace;
+
+static double followed_pixel(const Together *t, SweepBasins *basins, Work *work, LastPlace *last,
+                             rf_index k) {
+  const rf_index d = t->field->d, words = t->words;
+  const uint32_t *plus = t->plus + k * words, *still = t->still + k * words;
+  const bool limit = t->wish->colour == SWEEP_BASINS_LIMIT, positive = t->starts[k * (d + 1) + d] > 0;
+  const RfDestiny destiny = (RfDestiny)t->destiny[k];
+  bool same = last->destiny == destiny;
+  if (same && limit && destiny != RF_DESTINY_DEAD)
+    same = last->positive == positive && memcmp(plus, last->plus, (size_t)words * sizeof *plus) == 0 &&
+           memcmp(still, last->still, (size_t)words * sizeof *still) == 0;
+  if (same) return last->place;
+  const char *name = rf_destiny_name(destiny);
+  if (limit && destiny != RF_DESTINY_DEAD) {
+    work->sector[0] = positive ? 'p' : 'n';
+    for (rf_index i = 0; i < t->field->n; i++) {
+      uint32_t bit = 1u << (i % 32);
+      work->sector[i + 1] = still[i / 32] & bit ? '0' : plus[i / 32] & bit ? '+' : '-';
+    }
+    name = work->sector;
+  }
+  *last = (LastPlace){plus, still, positive, destiny, (double)place_named(basins, name)};
+  return last->place;
+}
+
+static bool work_new(Work *work, const RfContext *context, const RfAlignField *field) {
+  *work = (Work){.context = *context,
+                 .start = RF_NEW(double, field->d + 1),
+                 .pair = RF_NEW(double, 2 * field->d),
+                 .sector = RF_NEW(char, field->n + 2)};
+  work->context.threads = 1, work->context.on_progress = NULL, work->context.on_message = NULL;
+  return work->start && work->pair && work->sector;
+}
+
+static void work_free(Work *work) {
+  rf_free(work->start);
+  rf_free(work->pair);
+  rf_free(work->sector);
+}
+
+/* Pixels [first, end): starts to the device, places from it; what it leaves is followed here. */
+static RfStatus follow_together(RfContext *context, Together *t, SweepBasins *basins, rf_index first,
+                                rf_index end) {
+  const SweepBasinsWish *wish = t->wish;
+  const rf_index d = t->field->d, count = end - first;
+  rf_index here = 0;
+  bool failed = false;
+#pragma omp parallel for num_threads(context->threads)
+  for (rf_index k = 0; k < count; k++) {
+    double *start = t->starts + k * (d + 1);
+    bool inside = start_of(wish, (first + k) / wish->width, (first + k) % wish->width, d, start);
+    basins->pixels[first + k] = inside ? 0 : NOWHERE;
+    if (!inside) memset(start, 0, (size_t)(d + 1) * sizeof *start);
+  }
+  t->task.count = count;
+  RfStatus status = device_align(context, t->device, &t->task);
+  if (status) return status;
+#pragma omp parallel num_threads(context->threads) reduction(+ : here)
+  {
+    Work work;
+    LastPlace last = {.destiny = RF_DESTINY_RUNNING}; /* no start ends so on a device */
+    bool fine = work_new(&work, context, t->field);
+#pragma omp for schedule(dynamic, 1024)
+    for (rf_index k = 0; k < count; k++) {
+      double *pixel = &basins->pixels[first + k];
+      if (!fine || *pixel < 0) continue;
+      if (t->destiny[k] != DEVICE_ASK) {
+        *pixel = followed_pixel(t, basins, &work, &last, k);
+      } else {
+        memcpy(work.start, t->starts + k * (d + 1), (size_t)(d + 1) * sizeof(double));
+        *pixel = align_pixel(&work, basins, wish, t->field);
+        here++;
+      }
+    }
+    if (!fine) {
+#pragma omp atomic write
+      failed = true;
+    }
+    work_free(&work);
+  }
+  basins->on_processor += here;
+  return failed ? rf_fail(context, RF_ERR_MEMORY, "out of memory") : RF_OK;
+}
+
+static RfStatus fill_together(RfContext *context, SweepBasins *basins, const SweepBasinsWish *wish,
+                              const RfAlignField *field) {
+  const rf_index total = wish->width * wish->height, room = total < DEVICE_STARTS ? total : DEVICE_STARTS;
+  Device device;
+  Together t = {.device = &device, .wish = wish, .field = field, .words = (field->n + 31) / 32};
+  RfStatus status = device_open(context, &device, wish->device);
+  if (status) return status;
+  t.starts = RF_NEW_TABLE(double, room, field->d + 1), t.destiny = RF_NEW(int8_t, room);
+  t.plus = RF_NEW_TABLE(uint32_t, room, t.words), t.still = RF_NEW_TABLE(uint32_t, room, t.words);
+  if (!t.starts || !t.destiny || !t.plus || !t.still)
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory");
+  t.task = (DeviceAlign){.n = (int)field->n,
+                         .d = (int)field->d,
+                         .leak = field->leak,
+                         .X = field->X,
+                         .c = field->c,
+                         .zero = context->tol.zero,
+                         .balanced = context->tol.balanced,
+                         .solver = context->tol.solver,
+                         .starts = t.starts,
+                         .destiny = t.destiny,
+                         .plus = wish->colour == SWEEP_BASINS_LIMIT ? t.plus : NULL,
+                         .still = wish->colour == SWEEP_BASINS_LIMIT ? t.still : NULL};
+  for (rf_index first = 0; first < total && !status; first += room) {
+    rf_index end = first + room < total ? first + room : total;
+    if (rf_context_stop(context))
+      for (rf_index k = first; k < end; k++) basins->pixels[k] = UNKNOWN;
+    else
+      status = follow_together(context, &t, basins, first, end);
+    rf_progress(context, "basins", (double)end / (double)total, "of the starts");
+  }
+  rf_free(t.starts), rf_free(t.destiny), rf_free(t.plus), rf_free(t.still);
+  return status;
+}
+
 /* ---- the picture ------------------------------------------------------------------------------ */
 
 static void fill_row(Work *work, SweepBasins *basins, const SweepBasinsWish *wish, const RfAlignField *field,
@@ -180,6 +323,30 @@ static RfStatus sort_places(RfContext *context, SweepBasins *basins, rf_index n_
   return fine ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory");
 }
 
+static RfStatus fill_rows(RfContext *context, SweepBasins *basins, const SweepBasinsWish *wish,
+                          const RfAlignField *field, const double *y) {
+  bool failed = false;
+#pragma omp parallel num_threads(context->threads)
+  {
+    Work work;
+    bool fine = work_new(&work, context, field);
+    if (!fine) {
+#pragma omp atomic write
+      failed = true;
+    }
+#pragma omp for schedule(dynamic, 4)
+    for (rf_index i = 0; i < wish->height; i++) {
+      if (!fine) continue;
+      if (rf_context_stop(context))
+        for (rf_index j = 0; j < wish->width; j++) basins->pixels[i * wish->width + j] = UNKNOWN;
+      else
+        fill_row(&work, basins, wish, field, y, i);
+    }
+    work_free(&work);
+  }
+  return failed ? rf_fail(context, RF_ERR_MEMORY, "out of memory") : RF_OK;
+}
+
 RfStatus sweep_basins(RfContext *context, SweepBasins *basins, const SweepBasinsWish *wish,
                       const RfDataset *data, double leak) {
   memset(basins, 0, sizeof *basins);
@@ -191,33 +358,11 @@ RfStatus sweep_basins(RfContext *context, SweepBasins *basins, const SweepBasins
   }
   for (rf_index k = 0; k < data->n; k++) c[k] = 0.5 * data->y[k];
   RfAlignField field = {.X = data->X, .c = c, .n = data->n, .d = data->d, .leak = leak};
-  bool failed = false;
-#pragma omp parallel num_threads(context->threads)
-  {
-    Work work = {.context = *context,
-                 .start = RF_NEW(double, data->d + 1),
-                 .pair = RF_NEW(double, 2 * data->d),
-                 .sector = RF_NEW(char, data->n + 2)};
-    work.context.threads = 1, work.context.on_progress = NULL, work.context.on_message = NULL;
-#pragma omp for schedule(dynamic, 4)
-    for (rf_index i = 0; i < wish->height; i++) {
-      if (!work.start || !work.pair || !work.sector) {
-#pragma omp atomic write
-        failed = true;
-        continue;
-      }
-      if (rf_context_stop(context))
-        for (rf_index j = 0; j < wish->width; j++) basins->pixels[i * wish->width + j] = UNKNOWN;
-      else
-        fill_row(&work, basins, wish, &field, data->y, i);
-    }
-    rf_free(work.start);
-    rf_free(work.pair);
-    rf_free(work.sector);
-  }
+  bool together = wish->device != DEVICE_CPU && wish->colour != SWEEP_BASINS_MARGIN;
+  RfStatus status = together ? fill_together(context, basins, wish, &field)
+                             : fill_rows(context, basins, wish, &field, data->y);
   rf_free(c);
-  if (failed) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
-  RfStatus status =
-      wish->colour == SWEEP_BASINS_MARGIN ? RF_OK : sort_places(context, basins, wish->width * wish->height);
+  if (!status && wish->colour != SWEEP_BASINS_MARGIN)
+    status = sort_places(context, basins, wish->width * wish->height);
   return status ? status : rf_context_stop(context) ? RF_INTERRUPTED : RF_OK;
 }

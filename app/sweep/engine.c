@@ -84,7 +84,9 @@ RfStatus sweep_run(RfContext *context, SweepStore *store, const SweepPlan *plan,
                    bool keep_json) {
   Engine engine = {.keep_json = keep_json};
   char why[64];
-  RfStatus status = sweep_desk_new(&engine.desk, context, store, plan);
+  RfStatus status = sweep_run_together(context, store, plan, workers, keep_json);
+  if (status) return status;
+  status = sweep_desk_new(&engine.desk, context, store, plan);
   engine.n_workers = workers < engine.desk.total ? workers : engine.desk.total;
   engine.workers = RF_NEW(SweepWorker, engine.n_workers);
   engine.seats = RF_NEW(SweepSeat, engine.n_workers);

@@ -7,6 +7,7 @@
 #ifndef RF_SWEEP_H
 #define RF_SWEEP_H
 
+#include "device/device.h"
 #include "present/present.h"
 
 #ifdef __cplusplus
@@ -32,6 +33,10 @@ typedef struct SweepAnswer {
   RfText json;               /* the object that the command prints with --json */
 } SweepAnswer;
 
+typedef struct SweepPlan SweepPlan;
+/* Takes the answer to a cell; may be called from several threads. False: nobody listens any more. */
+typedef bool (*SweepDeliver)(void *user, rf_index cell, const SweepAnswer *answer, double seconds);
+
 typedef struct SweepCommand {
   const char *name;      /* "flow" */
   const char *table;     /* its table of fields */
@@ -42,6 +47,12 @@ typedef struct SweepCommand {
   /* Runs a cell; never prints. */
   void (*run)(const void *user, SweepAnswer *answer, int count, char **words);
   const void *user;
+  /* Not NULL: cells whose parameter of this name is not `apart` are run together, on `threads` threads beside
+   * the device. A failure is one of the whole undertaking: the device is not there, or has too little memory.
+   */
+  const char *together, *apart;
+  RfStatus (*run_together)(RfContext *context, const SweepPlan *plan, const rf_index *cells, rf_index count,
+                           rf_index threads, SweepDeliver deliver, void *user);
 } SweepCommand;
 
 /* ---- lists and ranges ------------------------------------------------------------------------- */
@@ -80,7 +91,7 @@ typedef struct SweepAxis {
   rf_index dial;   /* axes of one dial advance together */
 } SweepAxis;
 
-typedef struct SweepPlan {
+struct SweepPlan {
   const SweepCommand *command;
   rf_index n_axes;
   SweepAxis *axes;
@@ -88,7 +99,7 @@ typedef struct SweepPlan {
   rf_index n_cells;  /* after `where` */
   rf_index *kept;    /* n_cells positions in the full product; NULL = all of it */
   double cell_limit; /* seconds after which a cell that does not stop by itself is killed; 0 = never */
-} SweepPlan;
+};
 
 /* words: those of the command, with lists in them. zip: "a,b" or "a,b+c,d" or NULL; where: an SQL expression
  * over the parameters or NULL. The command is borrowed. */
@@ -200,6 +211,7 @@ typedef struct SweepBasinsWish {
   rf_index axis_x, axis_y; /* plane: coordinates of w that vary */
   double sign;             /* sphere and plane: of a */
   double reach;            /* plane: w from -reach to reach, at |a| = 1 */
+  DeviceKind device;       /* where starts are followed; margins always on the processor */
 } SweepBasinsWish;
 
 typedef struct SweepPlace {
@@ -212,7 +224,8 @@ typedef struct SweepPlace {
 typedef struct SweepBasins {
   double *pixels;
   rf_index n_places;
-  SweepPlace *places; /* sorted by name */
+  SweepPlace *places;    /* sorted by name */
+  rf_index on_processor; /* starts that a device left to the processor */
 } SweepBasins;
 
 /* The data have two classes. RF_INTERRUPTED leaves the remaining rows undecided. */

@@ -133,6 +133,12 @@ RfStatus sweep_desk_lost(SweepDesk *desk, SweepSeat *seat, const char *reason, S
 RfStatus sweep_desk_breathe(SweepDesk *desk);
 bool sweep_desk_finished(const SweepDesk *desk);
 
+/* ---- cells on a device ------------------------------------------------------------------------ */
+
+/* Runs the open cells that ask for company (SweepCommand.together); the others stay as they are. */
+RfStatus sweep_run_together(RfContext *context, SweepStore *store, const SweepPlan *plan, rf_index threads,
+                            bool keep_json);
+
 /* ---- a worker process ------------------------------------------------------------------------- */
 
 typedef struct SweepWorker {

@@ -203,6 +203,7 @@ typedef struct RfCertificate {
   bool layers_known;           /* the two layers were each compared with their own problem */
   RfLayerVerdict layers[2];    /* layer 0: W, layer 1: a, activations frozen */
   RfVerdict layer_verdicts[2]; /* unknown at kinks unless the gap is 0 */
+  RfOptimum optimum; /* the search behind `lower` and `best`, where none was given; otherwise empty */
   bool interrupted;
 } RfCertificate;
 
@@ -218,6 +219,12 @@ RF_API RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, c
  * RF_UNDECIDED (no file) when the network does not separate the data, or a failure. */
 RF_API RfStatus rf_certify_proof(RfContext *context, RfProof *proof, const char *path, const RfKkt *kkt,
                                  const RfNet *net, const double *X, const double *y, rf_index n);
+
+/* Where the global verdict is optimum, by a search of its own: the proof file of claim optimum with this
+ * network as the upper bound. RF_OK, RF_UNDECIDED (no file), RF_INTERRUPTED, or a failure. */
+RF_API RfStatus rf_certify_proof_optimum(RfContext *context, RfProof *proof, const char *path,
+                                         const RfCertificate *certificate, const RfNet *net, const double *X,
+                                         const double *y, rf_index n);
 
 /* ---- how far samples are from the decision boundary -------------------------------------------------- */
 

@@ -230,7 +230,16 @@ typedef struct RfExplainSettings {
   bool thorough; /* as in RfInspectionSettings */
   /* Seconds for each step, over all classes together; what is known by then is reported, and what is not. */
   double inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
+  const char *proofs; /* an existing folder for proof files; NULL = none */
 } RfExplainSettings;
+
+enum { RF_EXPLAIN_PROOFS = 2, RF_EXPLAIN_PATH = 512 };
+
+/* A proof file that was written: of the best margin, or of the limit's KKT residuals. */
+typedef struct RfExplainProof {
+  char file[RF_EXPLAIN_PATH];
+  RfProof proof;
+} RfExplainProof;
 
 /* Those of the flow and of the best margin, and 30 + 60 + 20 + 20 s. */
 RF_API void rf_explain_settings_init(RfExplainSettings *settings);
@@ -254,6 +263,9 @@ struct RfExplanation {
   RfStudyBest best; /* the flow's limit and the certificate's witness were offered to it */
   rf_index n_sentences;
   char sentences[RF_EXPLAIN_SENTENCES][RF_EXPLAIN_SENTENCE];
+  rf_index n_proofs;
+  RfExplainProof proofs[RF_EXPLAIN_PROOFS];
+  rf_index part;        /* of a part: which class, counted from 1 */
   rf_index n_parts;     /* classes, when there are more than two; then flow, certificate and best are there */
   RfExplanation *parts; /* only in the parts */
   RfDataset part_data;  /* of a part: this class against the rest, the samples borrowed from the whole */

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .functions import flow, maxmargin
 from .networks import Network
-from .results import Record
 
 
 class NotSeparableWarning(ConvergenceWarning):
@@ -351,7 +350,7 @@ class GradientFlowClassifier(_TwoLayer):
     def _solve(self, Z: np.ndarray, s: np.ndarray, seed: int) -> dict[str, Any]:
         run = flow(Z, s, width=int(self.width), leak=float(self.leak), loss=self.loss, init=self.init, scale=self.scale,
                    branches="follow", trace=0, max_steps=int(self.max_iter), verdict=0, time=self.time, seed=seed, progress=False)
-        limit: Record = run.limit
+        limit = run.limit
         separated = limit.margin is not None and limit.margin > 0
         farkas = None
         if not separated:

@@ -72,8 +72,8 @@ def test_refusals():
         limit_of({"0.weight": np.eye(2)}, X, y)
     with pytest.raises(TypeError, match="two-layer"):
         limit_of(3, X, y)
-    with pytest.raises(ValueError, match="not zero"):
-        limit_of({"0.weight": np.eye(2), "0.bias": np.ones(2), "2.weight": np.ones((1, 2))}, X, y)
+    with pytest.raises(ValueError, match="3 outputs"):
+        limit_of({"0.weight": np.eye(2), "2.weight": np.ones((3, 2))}, X, y)
     with pytest.raises(ValueError, match="3 classes"):
         limit_of((np.eye(2), np.ones(2)), np.eye(3, 2), [0, 1, 2])
 

@@ -32,6 +32,7 @@ void rf_certificate_free(RfCertificate *certificate) {
   rf_kkt_free(&certificate->kkt);
   rf_net_free(&certificate->witness);
   rf_free(certificate->direction);
+  rf_optimum_free(&certificate->optimum);
   memset(certificate, 0, sizeof *certificate);
 }
 
@@ -60,7 +61,6 @@ static RfStatus check_dual(RfContext *context, RfCertificate *c, const double *X
 
 static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                             const double *y, rf_index n, const RfCertifySettings *settings) {
-  RfOptimum own = {0};
   const RfOptimum *optimum = settings->optimum;
   RfStatus status = RF_OK;
   if (!optimum) {
@@ -74,14 +74,13 @@ static RfStatus find_bounds(RfContext *context, RfCertificate *c, const RfNet *n
         search.time_limit = fmax(left, RF_CERTIFY_LEAST_TIME);
     }
     search.seed = settings->seed;
-    status = rf_optimum_solve(context, &own, X, y, n, net->d, &search);
+    status = rf_optimum_solve(context, &c->optimum, X, y, n, net->d, &search);
     if (status < 0) return status;
-    optimum = &own;
+    optimum = &c->optimum;
   }
   c->lower = optimum->lower;
   c->best = optimum->objective;
   c->width_needed = optimum->neurons;
-  rf_optimum_free(&own);
   return status == RF_INTERRUPTED && !rf_context_stop(context)
              ? RF_OK
              : status; /* its own time limit is no reason to stop */

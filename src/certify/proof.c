@@ -177,7 +177,7 @@ RfStatus rf_certify_proof(RfContext *context, RfProof *proof, const char *path, 
   if (!status) {
     bound(&c);
     write_claim(&text, &c);
-    status = rf_proof_close(context, &text, path);
+    status = rf_proof_close(context, &text, path, RF_OK);
   }
   *proof = (RfProof){.claim = "kkt",
                      .lower = 0,
@@ -185,6 +185,39 @@ RfStatus rf_certify_proof(RfContext *context, RfProof *proof, const char *path, 
                      .bytes = text.bytes,
                      .seconds = rf_clock_seconds() - start};
   rf_free(c.slopes);
+  rf_point_free(&p);
+  return status;
+}
+
+/* The network as rows u_k = |a_k| w_k with signs, zero neurons left out. Returns how many. */
+static rf_index as_rows(double *U, double *sign, const RfPoint *p) {
+  rf_index count = 0;
+  for (rf_index k = 0; k < p->m; k++) {
+    if (p->a[k] == 0) continue;
+    for (rf_index j = 0; j < p->d; j++) U[count * p->d + j] = fabs(p->a[k]) * p->W[k * p->d + j];
+    sign[count++] = p->a[k] > 0 ? 1 : -1;
+  }
+  return count;
+}
+
+RfStatus rf_certify_proof_optimum(RfContext *context, RfProof *proof, const char *path,
+                                  const RfCertificate *certificate, const RfNet *net, const double *X,
+                                  const double *y, rf_index n) {
+  if (certificate->global != RF_VERDICT_OPTIMUM || !certificate->optimum.lambda) return RF_UNDECIDED;
+  RfPoint p;
+  RfStatus status = rf_point_new(context, &p, net, X, y, n);
+  if (status < 0) return status;
+  RfOptimum own = certificate->optimum; /* its multipliers, with this network instead of its own */
+  RfOptimumSettings settings;
+  rf_optimum_settings_init(&settings);
+  own.U = own.sign = NULL, own.patterns = NULL, own.neurons = 0, own.objective = INFINITY;
+  double *U = RF_NEW(double, p.m *p.d), *sign = RF_NEW(double, p.m);
+  if (!U || !sign) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a proof");
+  if (!status) status = rf_optimum_offer(context, &own, U, sign, as_rows(U, sign, &p), X, y, &settings);
+  if (!status && !isfinite(own.objective)) status = RF_UNDECIDED;
+  if (!status) status = rf_optimum_proof(context, proof, path, &own, X, y, 0);
+  rf_free(U), rf_free(sign);
+  rf_free(own.U), rf_free(own.sign), rf_free(own.patterns);
   rf_point_free(&p);
   return status;
 }

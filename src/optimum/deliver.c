@@ -239,8 +239,8 @@ static RfStatus try_exactly(RfSolve *s, double objective, const double *X, const
   for (int sign = 1; sign >= -1 && !status; sign -= 2)
     if (s->settings->signs * sign >= 0)
       status = rf_proof_tree(s->context, &text, &nodes, X, y, o->lambda, o->n, o->d, o->leak, sign, tau);
-  RfStatus closed = rf_proof_close(s->context, &text, NULL);
-  if (!status && !closed) o->lower = rf_enclose_quotient(o->lambda, o->n, tau);
+  status = rf_proof_close(s->context, &text, NULL, status);
+  if (!status) o->lower = rf_enclose_quotient(o->lambda, o->n, tau);
   o->nodes += (rf_index)nodes;
   return status < 0 ? status : RF_OK;
 }

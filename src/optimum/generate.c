@@ -318,7 +318,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }
-    bool slow = rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
+    bool slow = !s->quiet && rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
     if (!status && added == 0 && goal >= rf_goal_polish && goal < 0.05 && slow)
       status = quick_bounds(s, 1000);
     if (added > 0)

@@ -35,6 +35,10 @@ static const double rf_zero_value = 1e-14;
 /* Rays from rows with a smaller singular value are too uncertain to be used, and ranges by cones that are
  * wider than this cosine say little. */
 static const double rf_ray_singular = 1e-6, rf_ray_cosine = 0.3;
+/* Ranges whose chord constant is more than this share of the largest possible are wide. */
+static const double rf_wide_share = 0.3;
+/* Kept below the target by the coupled bound, relatively: m^2 u times a condition of 20, for m up to 500. */
+static const double rf_coupled_slack = 1e-9;
 /* The share of target - 1 that the even structure may cost (search.c). */
 static const double rf_even_share = 0.75;
 /* Growth of the value below which a climb stops. */
@@ -93,6 +97,10 @@ static const double rf_proof_slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
 static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
 /* Sines of caps below this: the best multiplier is not resolved, any is valid. */
 static const double rf_cap_sine = 1e-7;
+
+/* A range that ends nearer to zero on one side (rows have length 1/2 to 1) is that side, which this much of a
+ * cap shows exactly; a power of two. */
+static const double rf_flat_range = 1e-9, rf_flat_share = 0x1p-24;
 
 /* ---- the linear program ----------------------------------------------------------------------- */
 

@@ -48,13 +48,10 @@ static void head(Claim *c, const char *claim, bool signs) {
   for (rf_index i = 0; i < c->n; i++) line(text, c->y[i] > 0 ? "x +1" : "x -1", c->X + i * c->d, c->d);
 }
 
-/* Closes the file; without a proof it is removed. */
+/* Closes the file; without a proof there is none. */
 static RfStatus finish(Claim *c, RfStatus status, const char *path) {
   if (!status) rf_proof_word(&c->text, "qed\n");
-  RfStatus closed = rf_proof_close(c->context, &c->text, path);
-  if (!status) status = closed;
-  if (status) remove(path);
-  return status;
+  return rf_proof_close(c->context, &c->text, path, status);
 }
 
 /* ---- optimum ---------------------------------------------------------------------------------- */

@@ -5,17 +5,34 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { buffer_size = 1 << 20 };
+
+/* Devices and pipes are written to directly: they cannot be replaced. */
+static FILE *open_beside(RfProofText *text, const char *path) {
+  struct stat about;
+  size_t room = strlen(path) + 40;
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) return fopen(path, "w");
+  text->beside = RF_NEW(char, (rf_index)room);
+  if (!text->beside) return NULL;
+  rf_format(text->beside, room, "%s.%ld.part", path, (long)getpid());
+  return fopen(text->beside, "w");
+}
 
 RfStatus rf_proof_open(RfContext *context, RfProofText *text, const char *path) {
   *text = (RfProofText){.size = buffer_size, .buffer = RF_NEW(char, buffer_size)};
   if (!text->buffer) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a proof");
   if (!path) return RF_OK;
-  text->file = fopen(path, "w");
+  errno = 0;
+  text->file = open_beside(text, path);
   if (text->file) return RF_OK;
   rf_free(text->buffer);
-  return rf_fail(context, RF_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+  rf_free(text->beside);
+  *text = (RfProofText){0};
+  return errno ? rf_fail(context, RF_ERR_IO, "cannot write '%s': %s", path, strerror(errno))
+               : rf_fail(context, RF_ERR_MEMORY, "out of memory for a proof");
 }
 
 static void flush(RfProofText *text) {
@@ -24,12 +41,18 @@ static void flush(RfProofText *text) {
   text->used = 0;
 }
 
-RfStatus rf_proof_close(RfContext *context, RfProofText *text, const char *path) {
+RfStatus rf_proof_close(RfContext *context, RfProofText *text, const char *path, RfStatus status) {
   flush(text);
   if (text->file && fclose(text->file)) text->failed = true;
+  if (text->beside) { /* a reader sees the whole proof or what was there before */
+    bool whole = !status && !text->failed;
+    if (whole && rename(text->beside, path)) text->failed = true, whole = false;
+    if (!whole) remove(text->beside);
+  }
   rf_free(text->buffer);
-  text->file = NULL, text->buffer = NULL;
-  if (!text->failed) return RF_OK;
+  rf_free(text->beside);
+  text->file = NULL, text->buffer = text->beside = NULL;
+  if (status || !text->failed) return status;
   return path ? rf_fail(context, RF_ERR_IO, "cannot write '%s'", path) : RF_UNDECIDED;
 }
 

@@ -124,6 +124,45 @@ static RfStatus judge(RfContext *context, RfExplanation *e) {
   return status < 0 ? status : RF_OK;
 }
 
+/* One proof file: kept when it was written, no failure when there is none to write. */
+static RfStatus keep_proof(RfContext *context, RfExplanation *e, RfStatus status) {
+  if (status == RF_OK) e->n_proofs++;
+  if (status > 0)
+    rf_message(context, RF_WARNING, "%s: no proof could be written", e->proofs[e->n_proofs].file);
+  return status < 0 ? status : RF_OK;
+}
+
+static RfExplainProof *next_proof(RfExplanation *e, const char *name) {
+  RfExplainProof *next = &e->proofs[e->n_proofs];
+  if (e->part)
+    rf_format(next->file, sizeof next->file, "%s/class%lld-%s.proof", e->settings.proofs, (long long)e->part,
+              name);
+  else
+    rf_format(next->file, sizeof next->file, "%s/%s.proof", e->settings.proofs, name);
+  return next;
+}
+
+/* The best margin, and the KKT residuals of the limit, as files that anyone can check. */
+static RfStatus write_proofs(RfContext *context, RfExplanation *e) {
+  const RfDataset *data = e->data;
+  RfStatus status = RF_OK;
+  if (!e->settings.proofs) return RF_OK;
+  RfContext own = rf_study_limited(context, e->settings.optimum_seconds);
+  if (e->best.has_global) {
+    RfExplainProof *next = next_proof(e, "maxmargin");
+    status = rf_optimum_proof(&own, &next->proof, next->file, &e->best.global, data->X, data->y,
+                              e->settings.best.optimum.signs);
+    status = keep_proof(context, e, rf_study_hand_up(context, &own, status));
+  }
+  if (!status && e->has_certificate) {
+    RfExplainProof *next = next_proof(e, "limit");
+    status = rf_certify_proof(context, &next->proof, next->file, &e->certificate.kkt,
+                              &e->flow.run.result.limit.net, data->X, data->y, data->n);
+    status = keep_proof(context, e, status);
+  }
+  return status;
+}
+
 /* Everything after the inspection, for two classes. Returns the outcome of the flow, or a failure. */
 static RfStatus walk(RfContext *context, RfExplanation *e) {
   find_prediction(e);
@@ -133,6 +172,7 @@ static RfStatus walk(RfContext *context, RfExplanation *e) {
   rf_progress(context, "the best margin", -1, e->positive_class ? e->positive_class : "");
   RfStatus status = find_best(context, e);
   if (status >= 0 && converged(e)) status = judge(context, e);
+  if (status >= 0) status = write_proofs(context, e);
   if (status < 0) return status;
   rf_explain_sentences(e);
   return flowed;
@@ -144,7 +184,7 @@ static RfStatus walk_part(RfContext *context, RfExplanation *whole, rf_index k) 
   double share = 1 / (double)whole->n_parts;
   part->settings = whole->settings;
   s->flow_seconds *= share, s->optimum_seconds *= share, s->certify_seconds *= share;
-  part->seen = &whole->inspection.parts[k];
+  part->seen = &whole->inspection.parts[k], part->part = k + 1;
   part->positive_class = whole->data->class_names[k];
   RfStatus status = rf_study_part(context, &part->part_data, whole->data, k);
   if (status) return status;

@@ -15,6 +15,7 @@ static const struct {
     {"data info", "data info gen:DS-PL2"},
     {"data info", "data info gen:multiclass-orthant,K=3 --bias 1 --center"},
     {"data make", "data make gen:xor -o $TMP/x.csv"},
+    {"explore", "explore gen:xor --page $TMP/small.html -o $TMP/x.html"},
     {"inspect", "inspect gen:DS-PL2"},
     {"inspect", "inspect gen:DS-WP1"},
     {"inspect", "inspect gen:DS-WP2"},
@@ -46,6 +47,7 @@ static const struct {
     {"flow", "flow gen:xor --width 4 --scale limit"},
     {"flow", "flow gen:DS-SYM6 --leak 0.5 --width 4 --scale 0.01 --trace 20"},
     {"flow", "flow gen:DS-MC3 --width 3"},
+    {"flow", "flow gen:xor --width 4 --frames 8"},
     {"flow", "flow 'gen:DS-GEN(6,2,1)' --width 5 --branches all --scale 1e-4"},
     {"train", "train gen:DS-PL2 --width 4 --steps 50 --test gen:DS-PL2"},
     {"flow", "flow $TMP/ridge.csv --weights $TMP/ridge.json"},
@@ -181,6 +183,7 @@ static int set_up(void **state) {
   snprintf(program, sizeof program, "%s/reluflow", dirname(self));
   write_file("pair.json",
              "{\"W\": [[0, 2], [0, 0]], \"a\": [2, 0]}"); /* a KKT point that is not a local optimum */
+  write_file("small.html", "<script id=\"given\" type=\"application/json\">null</script>\n");
   write_file("conflict.csv", "1,2,1\n1,2,-1\n3,1,1\n");
   write_file("ridge.csv", "0,1,1\n1,-0.5,1\n");
   write_file("ridge.json",
@@ -194,9 +197,9 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"x.csv",     "pair.json",    "best.json",  "ridge.json",
-                                      "ridge.csv", "conflict.csv", "kinks.json", "sweep.db",
-                                      "sweep.csv", "sweep.npz",    "xor.proof",  "kkt.proof"};
+  static const char *const names[] = {"x.csv",        "pair.json",  "best.json", "ridge.json", "ridge.csv",
+                                      "conflict.csv", "small.html", "x.html",    "kinks.json", "sweep.db",
+                                      "sweep.csv",    "sweep.npz",  "xor.proof", "kkt.proof"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char file[64];
     snprintf(file, sizeof file, "%s/%s", folder, names[i]);

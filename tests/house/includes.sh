@@ -4,12 +4,12 @@
 # rooms to its right and to the other buildings, but not to users. The ledger may use everything below cli.
 set -u
 cd "$RF_SOURCE"
-order="core la data margin geometry net layers optimum train certify flow theory study present kit cross {pl mmv llwa wp vss neighbours} sweep cli"
+order="core la data margin geometry net layers optimum train certify flow theory study present kit cross {pl mmv llwa wp vss neighbours} device sweep cli"
 # rooms that stand side by side and must not include each other
 declare -A rank=( [core]=0 [la]=1 [data]=2 [margin]=3 [geometry]=4 [net]=5 [layers]=6 [optimum]=7 [train]=7 [certify]=8
                   [flow]=9 [theory]=10 [study]=11 [present]=12 [kit]=13 [cross]=14 [pl]=15 [mmv]=15 [llwa]=15 [wp]=15 [vss]=15
                   [neighbours]=15
-                  [sweep]=16 [cli]=17 )
+                  [device]=16 [sweep]=17 [cli]=18 )
 bad=0 checked=0
 wrong() { echo "$1"; bad=$((bad + 1)); }
 check() { # FILE ROOM INCLUDED_ROOM
@@ -30,6 +30,7 @@ while read -r file; do
       reluflow/*) check "$file" "$room" "$(basename "$header" .h)" ;;
       present/present.h | kit/* | cross/cross.h) check "$file" "$room" "${header%%/*}" ;; # the doors of rooms outside the library
       sweep/sweep.h) check "$file" "$room" sweep ;;
+      device/device.h) check "$file" "$room" device ;;
       */*) other=${header%%/*}
         if [ "$header" = "$other/$other.h" ] && [ -e "src/$header" ]; then check "$file" "$room" "$other"; continue; fi
         [ "$other" = "$room" ] || wrong "$file includes $header, internal to another room" ;;

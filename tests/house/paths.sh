@@ -7,7 +7,7 @@ while IFS=: read -r file path; do
   checked=$((checked + 1))
   pattern=$(sed -E 's/\b(NAME|ROOM|PAPER|TOPIC|FORMAT|COMMAND|KIND)\b/*/g; s/(_)(NAME|FORMAT|COMMAND|KIND)\b/\1*/g; s/(NAME|ROOM|COMMAND)_/*_/g; s/ROOM/*/g' <<<"$path")
   compgen -G "$pattern" >/dev/null || { echo "$file names $path, which is not there"; bad=1; }
-done < <(grep -noE '`(src|app|ledger|include|tests|bench|python|cmake|data|docs|check)/[A-Za-z0-9_./*-]+' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/commands/*.md include/*.md data/README.md 2>/dev/null |
+done < <(grep -noE '`(src|app|ledger|include|tests|bench|python|cmake|cuda|data|docs|check)/[A-Za-z0-9_./*-]+' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/commands/*.md include/*.md data/README.md 2>/dev/null |
   sed -E 's/:[0-9]+:`/:/; s/[.,]$//' | sed 's/\\//g' | sort -u)
 # links between documents
 while IFS=: read -r file link; do

@@ -17,7 +17,8 @@ class Timeline {
     for (const chart of this.charts) {
       chart.text = html("span");
       chart.svg = svg("svg", { viewBox: "0 0 300 128", preserveAspectRatio: "none", role: "img", "aria-label": chart.name + " along the run" });
-      box.append(html("div", { class: "chart" }, html("h3", {}, chart.name, chart.text), chart.svg));
+      chart.top = html("small", { class: "top" }), chart.low = html("small", { class: "low" });
+      box.append(html("div", { class: "chart" }, html("h3", {}, chart.name, chart.text), chart.svg, chart.top, chart.low));
       const follow = (event) => {
         const frame = chart.svg.getBoundingClientRect(), place = Math.min(Math.max((event.clientX - frame.left) / frame.width, 0), 1);
         const film = app.film;
@@ -115,6 +116,7 @@ class Timeline {
       } else if (best && best.margin) shownValues = [...finite, best.margin];
       let low = Math.min(...shownValues), high = Math.max(...shownValues);
       if (high - low < 1e-12) { low -= 1; high += 1; }
+      chart.top.textContent = shown(high, 3), chart.low.textContent = shown(low, 3);
       const Y = (v) => 10 + 100 * (1 - (v - low) / (high - low)), X = (i) => (300 * i) / Math.max(1, film.length - 1);
       const line = [];
       values.forEach((v, i) => { if (Number.isFinite(v)) line.push(`${line.length ? "L" : "M"}${X(i).toFixed(1)} ${Math.min(Y(v), 122).toFixed(1)}`); });
@@ -127,6 +129,7 @@ class Timeline {
     }
   }
   draw(now) {
+    if (!this.places) return;
     $("slider").value = Math.round(this.app.position * 1000);
     if (!now) return;
     const words = this.phaseName(), time = timeText(now.logT);
