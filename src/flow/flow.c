@@ -84,11 +84,31 @@ static void limit_release(RfFlowLimit *limit) {
   memset(limit, 0, sizeof *limit);
 }
 
+/* Keeps where a run ended, for the case that the runs cannot agree. */
+static RfStatus keep_candidate(RfContext *context, RfFlowLimit *limit, const RfFlowLimit *other,
+                               double distance) {
+  RfFlowCandidate *kept = rf_resize(limit->candidates, limit->n_candidates + 1, sizeof *kept);
+  if (!kept) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  limit->candidates = kept;
+  kept += limit->n_candidates;
+  *kept = (RfFlowCandidate){
+      .outcome = other->outcome, .margin = other->margin, .distance = distance, .n_groups = other->n_groups};
+  RfStatus status = rf_net_copy(context, &kept->net, &other->net);
+  limit->n_candidates += !status;
+  return status;
+}
+
+static void drop_candidates(RfFlowLimit *limit) {
+  for (rf_index j = 0; j < limit->n_candidates; j++) rf_net_free(&limit->candidates[j].net);
+  rf_free(limit->candidates);
+  limit->candidates = NULL, limit->n_candidates = 0;
+}
+
 /* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
- * stopped by the caller. */
-static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *first,
-                          const RfFlowProblem *problem, const RfFlowSettings *settings,
-                          const RfFlowCheckpoint *from, const Variant *variant) {
+ * stopped by the caller. Where they are apart both are kept as candidates. */
+static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first, const RfFlowProblem *problem,
+                          const RfFlowSettings *settings, const RfFlowCheckpoint *from,
+                          const Variant *variant) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -105,6 +125,10 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
     *error = rf_net_distance(&first->net, &limit.net);
   else if (!status && limit.outcome != RF_FLOW_INTERRUPTED)
     *error = 2;
+  if (!status && *error > RF_TOL_DIRECTION && first->n_candidates == 0)
+    status = keep_candidate(context, first, first, 0);
+  if (!status && *error > RF_TOL_DIRECTION)
+    status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
   limit_release(&limit);
   rf_polish_free(&polish);
   rf_run_free(&run);
@@ -136,13 +160,24 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfF
 
 /* What the second run makes of the outcome. */
 static void judge_opinion(RfFlowLimit *limit) {
-  if (limit->direction_error <= RF_TOL_DIRECTION) return;
   bool stopped = isnan(limit->direction_error);
+  if (stopped || limit->direction_error <= RF_TOL_DIRECTION)
+    drop_candidates(limit); /* outvoted: limit->compared tells */
+  if (limit->direction_error <= RF_TOL_DIRECTION) return;
   limit->outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
   if (stopped)
     rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the limit");
   else
     rf_format(limit->why, RF_WHY_SIZE, "runs at different settings end %.2g apart", limit->direction_error);
+}
+
+/* What the audit makes of it: a run that did not follow the flow has decided nothing. */
+static void judge_audit(RfFlowResult *result) {
+  RfFlowLimit *limit = &result->limit;
+  bool decided = limit->outcome == RF_FLOW_CONVERGED || limit->outcome == RF_FLOW_NOT_SEPARATED;
+  if (result->audit.points == 0 || result->audit.passed || !decided) return;
+  limit->outcome = RF_FLOW_UNDECIDED;
+  rf_audit_why(&result->audit, limit->why, RF_WHY_SIZE);
 }
 
 /* t2 is the later of the two classes' first outputs above 1/4; alignment ends with the last event before it.
@@ -234,6 +269,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
+  if (!status) judge_audit(result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
     status = second_opinion(context, &result->limit, &own, settings, after_fit.values ? &after_fit : NULL);
     if (!status) judge_opinion(&result->limit);

@@ -207,7 +207,7 @@ typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF
 typedef struct RfHit {
   rf_index unit, sample;
   RfHitKind kind;
-  double at; /* fraction of the step */
+  double at; /* fraction of the step; of a hit not located: 1, or where the way there looks lowest */
 } RfHit;
 
 /* Where the drivers are, so that a run can be taken up again. */
@@ -247,6 +247,7 @@ typedef struct RfRun {
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
   const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
   struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
   double stride_tolerance;    /* relative to its own */
   int stride_rest;            /* steps to be taken without it */
@@ -267,6 +268,7 @@ typedef struct RfRun {
   RfHit *hits;
   rf_index n_hits, cap_hits;
   double plane_slack; /* |w.x|/|x| that is rounding on the step at hand */
+  bool ends_only;     /* only the end of the step is looked at, not the way there */
   bool recording;     /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
@@ -277,6 +279,7 @@ typedef struct RfRun {
   bool still;        /* the event at hand is one, */
   double *c_ahead;   /* n: and these are the weights a moment later */
   RfRepeats repeats; /* of the same event in short succession */
+  int care;          /* implicit steps are finer by this many powers of ten: events repeat themselves */
   RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
@@ -343,6 +346,10 @@ RfStatus rf_events_apply(RfRun *run);
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
+/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
+ * hold. slopes: room for n. */
+RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
+
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of
@@ -366,6 +373,7 @@ typedef struct RfPolish {
   rf_index n_groups, n_units;
   RfPolishGroup *groups;
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
+  double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
   double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */
@@ -398,6 +406,10 @@ void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
  * dt = dclock / exp(log_S) unless log_S is NaN. */
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
                      const uint8_t *small, double log_S, double rho_matters);
+
+/* Small units (small[u] != 0) that, under the multipliers of the polished point, come to the direction of one
+ * of its groups and grow with it for ever, join that group at the size they tend to. */
+RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_t *small);
 
 /* ---- fit.c, infinity.c, driver ------------------------------------------------------------- */
 

@@ -9,14 +9,19 @@
 #define RF_TOL_SLOPE                                                                                         \
   1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples                     \
          */
+#define RF_TOL_SLOPE_STIFF                                                                                   \
+  1e-5 /* the same at the end of an implicit step, where the weights are known to its error times q */
 #define RF_TOL_SLOPE_AT   1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP        1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT     1e-9  /* the same where the moment is looked for */
 #define RF_TOL_BRACKET    4e-16 /* width of a bracket that cannot be halved any more */
 #define RF_TOL_INSET      1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
 #define RF_TOL_TIE        1e-11 /* events this close (fractions of a step) are one: dense output is no better */
-#define RF_TOL_CUT        1e-13 /* implicit steps are cut at an event to this part of their length */
-#define RF_TOL_CUT_BEYOND 1e-11 /* and at most this far behind the hyperplane */
+#define RF_TOL_CUT        1e-15 /* implicit steps are cut at an event to this part of their length, */
+#define RF_TOL_CUT_BEYOND 1e-11 /* and at most this far behind the hyperplane, */
+#define RF_TOL_CUT_MARGIN 1e-7  /* nor so far that the margins move by this, */
+#define RF_TOL_CUT_LEAST  2e-15 /* but no nearer than rounding */
+#define RF_TOL_SETTLING   100.0 /* times 1/q: margins relax at rates of q times a length */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -37,8 +42,9 @@
 #define RF_TOL_STEP_IMPLICIT  1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
 #define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT 1e-15
-#define RF_TOL_MARGIN         0.02 /* error of a margin that leaves its weight meaningful */
-#define RF_TOL_STEP_LONGEST   1e12 /* at rest the error is zero and the step would overflow */
+#define RF_TOL_MARGIN         0.02  /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_CARE           1e-13 /* finest tolerance of implicit steps, some hundred ulps */
+#define RF_TOL_STEP_LONGEST   1e12  /* at rest the error is zero and the step would overflow */
 
 /* ---- fit and rest (fit.c, system.c) ---- */
 #define RF_TOL_WALL        650.0 /* ln p of an unseen sample at most: its square is still a number */
@@ -101,14 +107,18 @@
 #define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
-#define RF_TOL_STRIDE_DRIFT    0.3 /* change of ln p up to which the last step is continued for a first guess \
-                                    */
-#define RF_TOL_STRIDE_LONGEST 1.0  /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_DRIFT                                                                                  \
+  0.3                             /* change of ln p up to which the last step is continued for a first guess \
+                                   */
+#define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
 #define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
 #define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
 #define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
+#define RF_TOL_STRIDE_ON       1e-8  /* a unit this near to a hyperplane it was held on is still there */
 #define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
+
+#define RF_TOL_WALK 1e-3 /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

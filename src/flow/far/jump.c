@@ -4,6 +4,7 @@
  * which the first of them is about to matter. The start from a tiny scale is the case where every unit is
  * small. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,6 +188,40 @@ static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *d
   run->since_event = 0;
   run->stiff_count = 0;
   return RF_OK;
+}
+
+/* The group with the pattern and the sign in which a path ends; -1: none. */
+static rf_index group_of_path(const RfPolish *polish, const RfSystem *system, const RfAlignNeuron *path) {
+  rf_index n = system->n, d = system->d;
+  for (rf_index g = 0; g < polish->n_groups; g++)
+    if (polish->groups[g].sign == (path->direction[d] >= 0 ? 1 : -1) &&
+        memcmp(system->sigma + polish->groups[g].unit * n, path->sector, (size_t)n) == 0)
+      return g;
+  return -1;
+}
+
+RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_t *small) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units;
+  RfAlignField field = {
+      .X = system->problem->X, .c = c, .n = system->n, .d = system->d, .leak = run->problem->leak};
+  RfAlignData data = {0};
+  RfAlignNeuron *paths = RF_NEW(RfAlignNeuron, units);
+  RfStatus status = paths ? rf_align_data_new(run->context, &data, &field, units)
+                          : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for small units");
+  if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
+  for (rf_index u = 0; u < units && !status; u++) {
+    if (!small[u] || system->dead[u] || isnan(paths[u].log_amplitude)) continue;
+    if (!(fabs(paths[u].G - 1) <= RF_TOL_ESCAPE)) continue;
+    rf_index g = group_of_path(polish, system, &paths[u]);
+    if (g < 0) continue;
+    polish->group_of[u] = g;
+    polish->size[u] = paths[u].log_amplitude + 0.5 * log(2.0);
+  }
+  for (rf_index u = 0; paths && u < units; u++) rf_align_neuron_free(&paths[u]);
+  rf_free(paths);
+  rf_align_data_free(&data);
+  return status;
 }
 
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,

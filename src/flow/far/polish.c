@@ -15,6 +15,7 @@
 void rf_polish_free(RfPolish *polish) {
   rf_free(polish->groups);
   rf_free(polish->group_of);
+  rf_free(polish->size);
   rf_free(polish->beta);
   rf_free(polish->lambda);
   memset(polish, 0, sizeof *polish);
@@ -51,8 +52,9 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
   polish->n_units = units;
   polish->groups = RF_NEW(RfPolishGroup, units);
   polish->group_of = RF_NEW(rf_index, units);
+  polish->size = RF_NEW(double, units);
   polish->lambda = RF_NEW(double, 2 * n);
-  if (!polish->groups || !polish->group_of || !polish->lambda)
+  if (!polish->groups || !polish->group_of || !polish->size || !polish->lambda)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for groups");
   polish->margins = polish->lambda + n;
   for (rf_index u = 0; u < units; u++) {
@@ -501,6 +503,21 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
   return sqrt(fmax(0, 2 - 2 * cosine));
 }
 
+/* Under settled weights a unit of group g follows the field along beta: of its size e^rho the part
+ * (|a| + w.beta/|beta|)/sqrt(2) grows with the group, the rest dies out. */
+static void final_sizes(RfPolish *polish, const RfSystem *system) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index u = 0; u < units; u++) {
+    rf_index g = polish->group_of[u];
+    polish->size[u] = system->y[units * (d + 1) + u];
+    if (g < 0 || system->problem->freeze_second) continue;
+    const double *beta = polish->beta + g * d;
+    double along = rf_la_dot(system->y + u * d, beta, d) / rf_la_norm(beta, d);
+    double part = (fabs(system->y[units * d + u]) + along) / sqrt(2.0);
+    if (part > 0) polish->size[u] += log(part);
+  }
+}
+
 /* A group that the solution makes vanish: with multipliers that are not unique nonnegative least squares
  * finds some that make it stationary at any size. -1: none. */
 static rf_index vanished_group(const RfPolish *polish, rf_index d) {
@@ -595,5 +612,6 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     polish->objective += system->problem->freeze_second ? 0.5 * length * length : length;
   }
   polish->distance = distance_to_state(polish, system);
+  final_sizes(polish, system);
   return RF_OK;
 }

@@ -357,8 +357,9 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   for (rf_index j = from; j < to && !status; j++) {
     int most = run->at_infinity ? 8 : 1000;
     if (run->hits[j].kind != RF_HIT_PLANE || system->dead[k]) continue;
-    if (count_repeat(&run->repeats, k, run->hits[j].sample) >= most)
-      status = hold(run, corner, k, run->hits[j].sample);
+    int times = count_repeat(&run->repeats, k, run->hits[j].sample);
+    if (times > 1 && run->at_infinity && run->care < 4) run->care++; /* the error of the steps may decide */
+    if (times >= most) status = hold(run, corner, k, run->hits[j].sample);
   }
   if (!status) status = log_changes(run, corner, from, to);
   if (!status && corner->sides.count > 1) {

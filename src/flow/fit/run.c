@@ -4,6 +4,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
+#include "flow/large/walk_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@ void rf_run_free(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
+  rf_walk_fit_free(run->walk_fit);
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -32,7 +34,8 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
-  run->implicit_method = NULL, run->stride = NULL;
+  rf_walk_fit_free(run->walk_fit);
+  run->implicit_method = NULL, run->stride = NULL, run->walk_fit = NULL;
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -160,7 +163,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
 }
 
 /* The step just computed with its events inside, carried out by local.c. */
-static void accept_local(RfRun *run, double h, double error, double bend) {
+static RfStatus accept_local(RfRun *run, double h, double error, double bend) {
   RfSystem *system = &run->system;
   memcpy(system->y, run->explicit_method.end, (size_t)rf_system_size(system) * sizeof(double));
   book_time(system, h);
@@ -171,6 +174,11 @@ static void accept_local(RfRun *run, double h, double error, double bend) {
   run->stuck = 0;
   run->fresh = false;
   run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+  RfStatus status = RF_OK;
+  rf_system_fields(system, system->y); /* pieces had the weights of their middles */
+  for (rf_index u = 0; u < system->units && !status; u++)
+    if (!system->dead[u] && system->slide[u].n_on > 0) status = rf_slides_check(run, u, run->Hd1, true);
+  return status;
 }
 
 /* The weights a little way into the step just computed. */
@@ -196,10 +204,7 @@ static RfStatus step_explicit(RfRun *run) {
     if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
     if (bend <= 1) status = rf_local_step(run, h, &ok);
     if (status) return status;
-    if (ok) {
-      accept_local(run, h, error, bend);
-      return RF_OK;
-    }
+    if (ok) { return accept_local(run, h, error, bend); }
     h *= fmax(0.25,
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
@@ -287,9 +292,17 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
  * that size times q in the margins, and the weights, hence the slopes of slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
-  return run->at_infinity
-             ? fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)))
-             : loose;
+  if (!run->at_infinity) return loose;
+  loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
+  return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
+}
+
+/* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
+ * margins by what shows in the weights. */
+static double close_enough(const RfSystem *system, const RfHit *hit) {
+  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
+  double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
+  return fmax(beyond, RF_TOL_CUT_LEAST) * system->x_norm[hit->sample];
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -302,8 +315,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const RfHit *hit = &run->hits[j];
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample],
-           close = RF_TOL_CUT_BEYOND * system->x_norm[hit->sample];
+    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(system, hit);
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
@@ -324,20 +336,55 @@ static RfStatus try_shorter(RfRun *run, double h) {
   return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
 }
 
+/* A cubic through the ends of the step goes below a hyperplane in between. A stiff step begins with a
+ * transient that says nothing about the rest of it, so the step to the lowest place is taken to see; *high:
+ * where something was met, and whether nothing was in the whole step. */
+static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, bool *nothing) {
+  double at = 1;
+  *nothing = false;
+  for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
+  if (!(at < 1)) return RF_OK;
+  RfStatus status = try_shorter(run, at * h);
+  if (status) return status;
+  if (run->n_hits > 0) {
+    *high = at * h;
+    return RF_OK;
+  }
+  *low = at * h;
+  memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
+  status = try_shorter(run, h);
+  *nothing = run->n_hits == 0;
+  return status;
+}
+
+/* The slopes of slides are those of weights that have settled: where slopes alone are to be located at large
+ * margins, the step is not cut inside the transient at its start. */
+static double shortest_cut(const RfRun *run, double h) {
+  if (!run->at_infinity || run->problem->freeze_second) return 0;
+  for (rf_index j = 0; j < run->n_hits; j++)
+    if (run->hits[j].kind != RF_HIT_SLOPE) return 0;
+  return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
+}
+
 /* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
  * (each trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  double low = 0, high = *h, *y_low = run->explicit_method.end;
   rf_index size = rf_system_size(system);
-  RfStatus status = RF_OK;
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true;
+  bool at_high = true, nothing;
+  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  if (status || nothing) return status;
+  double fraction = secant_fraction(run, y_low);
+  double shortest = shortest_cut(run, *h);
   for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
+    if (high <= shortest) break;
     bool bisect = fraction < 0 || round % 4 == 3;
     double middle =
         low +
         (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
+    middle = fmax(middle, shortest);
     status = try_shorter(run, middle);
     if (status) return status;
     at_high = run->n_hits > 0;
@@ -397,7 +444,9 @@ static RfStatus step_implicit(RfRun *run) {
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
+  run->ends_only = true;
   if (!status && run->n_hits > 0) status = shorten(run, &h);
+  run->ends_only = false;
   if (status) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
@@ -417,6 +466,7 @@ static RfStatus step_implicit(RfRun *run) {
   run->since_event++;
   if (run->n_hits == 0) {
     run->stuck = 0;
+    if (run->care > 0 && run->since_event % 16 == 0) run->care--;
     return RF_OK;
   }
   if (run->since_event > 4) rf_run_forget_repeats(run);
@@ -436,6 +486,7 @@ RfStatus rf_run_step(RfRun *run) {
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
+  if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
   if (run->implicit && rf_stride_fits(run)) {
     status = rf_stride_step(run);
     if (status == RF_UNDECIDED) run->stride_rest = STRIDE_REST, run->h = h;
