@@ -77,5 +77,5 @@ function buildControls(app) {
   box.append(html("div", { class: "head" }, html("h2", {}, "Start and network"), html("button", { id: "dice", title: "another random start", onclick: () => app.set({ seed: app.state.seed + 1, start: null }) }, "Another start")),
     slider("scale", SCALES, "scale", "start scale", "size of the weights at t = 0; limit: infinitely small"),
     slider("width", WIDTHS, "width", "neurons"), field("leak", leak, leakText), select("loss", LOSSES, "loss", "loss"), select("init", INITS, "init", "start"),
-    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "a constant 1 as a coordinate")), hand);
+    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "one more input, 1")), hand);
 }
