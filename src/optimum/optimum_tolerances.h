@@ -111,6 +111,8 @@ static const double rf_pivot_share = 1e-9, rf_ratio_slack = 1e-11;
 /* Prices below this are zero; multipliers are not negative, and not above their bound, by more than the
  * second times that bound. */
 static const double rf_price_slack = 1e-10, rf_multiplier_slack = 1e-13;
+/* Rounding of a price, per unit of the largest multiplier and root of the number of terms. */
+static const double rf_price_noise = 1e-16;
 /* Local maxima above 1 + this are missing columns: the gap of the program is about that. */
 static const double rf_missing_column = 2e-10;
 /* Directions of one round that are closer are one column. */
