@@ -126,3 +126,18 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   global_json(json, c);
   layers_json(json, c);
 }
+
+void rf_robustness_json(RfJson *json, const RfRobustness *r) {
+  if (!r || !r->distance) return rf_json_null(json, "robustness");
+  rf_json_object(json, "robustness");
+  rf_json_boolean(json, "exact", r->exact);
+  rf_json_number(json, "smallest", rf_robustness_quantile(r, 0));
+  rf_json_number(json, "median", rf_robustness_quantile(r, 0.5));
+  rf_json_numbers(json, "distance", r->distance, r->n);
+  rf_json_numbers(json, "lower", r->lower, r->n);
+  rf_json_matrix(json, "nearest", r->nearest, r->n, r->d);
+  rf_json_number(json, "universal", r->universal);
+  rf_json_numbers(json, "direction", r->direction, r->d);
+  rf_json_number(json, "nodes", r->nodes);
+  rf_json_end(json);
+}

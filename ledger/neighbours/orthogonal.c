@@ -5,6 +5,7 @@
 #include "kit/setting.h"
 #include "la/la.h"
 #include "neighbours/neighbours.h"
+#include "reluflow/certify.h"
 #include "reluflow/optimum.h"
 
 /* ---- NB-01 ------------------------------------------------------------------------------------------- */
@@ -202,6 +203,15 @@ RfStatus rf_nb_04(RfClaimRun *run) {
     }
     RfNet net = {.m = best.neurons, .d = n, .W = W, .a = a};
     if (!status && best.neurons <= 8) status = judge_flips(run, &net, y, n, &random);
+    RfRobustness robust = {0};
+    if (!status && best.neurons <= 8) status = rf_certify_robustness(run->context, &robust, &net, X, y, n, 0);
+    for (rf_index i = 0; robust.distance && i < n && !status; i++)
+      rf_claim_close(run, "exact distance to the decision boundary against 1/sqrt n", robust.distance[i],
+                     1 / sqrt((double)n), 1e-9);
+    if (!status)
+      rf_claim_close(run, "one perturbation flips all at 1/sqrt n", robust.universal, 1 / sqrt((double)n),
+                     1e-6);
+    rf_robustness_free(&robust);
     rf_optimum_free(&best);
   }
   rf_claim_note(run, "3 to 8 orthonormal samples; opposite classes are sqrt 2 apart");

@@ -100,6 +100,10 @@ static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
 /* Sines of caps below this: the best multiplier is not resolved, any is valid. */
 static const double rf_cap_sine = 1e-7;
 
+/* A range that ends nearer to zero on one side (rows have length 1/2 to 1) is that side, which this much of a
+ * cap shows exactly; a power of two. */
+static const double rf_flat_range = 1e-9, rf_flat_share = 0x1p-24;
+
 /* ---- the linear program ----------------------------------------------------------------------- */
 
 /* First bound of the multipliers (rows are units, the largest b is 1). */
@@ -109,6 +113,8 @@ static const double rf_pivot_share = 1e-9, rf_ratio_slack = 1e-11;
 /* Prices below this are zero; multipliers are not negative, and not above their bound, by more than the
  * second times that bound. */
 static const double rf_price_slack = 1e-10, rf_multiplier_slack = 1e-13;
+/* Rounding of a price, per unit of the largest multiplier and root of the number of terms. */
+static const double rf_price_noise = 1e-16;
 /* Local maxima above 1 + this are missing columns: the gap of the program is about that. */
 static const double rf_missing_column = 2e-10;
 /* Directions of one round that are closer are one column. */
