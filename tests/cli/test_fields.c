@@ -60,7 +60,7 @@ static const struct {
     {"train", "train gen:multiclass-orthant,K=3,d=3 --steps 5 --model " RF_SOURCE_DIR
               "/tests/fuzz/corpus/layers/mixed"},
     {"train", "train gen:multiclass-orthant,K=3 --width 4 --steps 5 --test gen:multiclass-orthant,K=3"},
-    {"certify", "certify gen:DS-V1 $TMP/pair.json --robustness"},
+    {"certify", "certify gen:DS-V1 $TMP/pair.json --robustness --freeze second"},
     {"certify", "certify gen:DS-PL2 $TMP/best.json --proof $TMP/kkt.proof --check"},
     {"certify", "certify gen:DS-LL1,leak=0 $TMP/kinks.json"},
     {"explain", "explain gen:DS-PL2 --width 6"},
