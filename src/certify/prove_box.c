@@ -201,8 +201,8 @@ static void measure(const RfProver *prover, RfProvedPoint *out, const RfNet *net
     add_weight(square, norm, share, g < 0 ? NULL : arb_mat_entry(prover->box, prover->m * net->d + g, 0),
                net->a[k], root, bits);
   }
-  arb_sqrt(square, square, bits);
-  arb_sqrt(norm, norm, bits);
+  arb_sqrtpos(square, square, bits); /* a sum of squares: its ball may reach below 0, it does not */
+  arb_sqrtpos(norm, norm, bits);
   arb_div(norm, norm, root, bits);
   arb_div(square, square, norm, bits);
   out->distance = upper(square);

@@ -31,6 +31,20 @@ static void one_sample(void **state) {
   rf_certificate_free(&c);
 }
 
+/* The network is the point itself: its distance is an interval around 0, and 0 or hardly more is the answer.
+ */
+static void the_point_itself(void **state) {
+  (void)state;
+  double X[] = {1, 0.25, -1, 0.25}, y[] = {1, 1}, W[] = {0, 2, 0, 0}, a[] = {2, 0};
+  RfNet net = {.m = 2, .d = 2, .W = W, .a = a};
+  RfContext context;
+  rf_context_init(&context);
+  RfCertificate c = prove(&context, &net, X, y, 2);
+  if (!c.proved.proved) fail_msg("%s", c.proved.why);
+  assert_true(c.proved.distance >= 0 && c.proved.distance < 1e-30);
+  rf_certificate_free(&c);
+}
+
 /* The same neuron split in three unequal parts, and a neuron of no size: the equations of the parts alone are
  * singular. At leak 1 a part may also point the other way. */
 static void shares_of_one_ray(void **state) {
@@ -153,8 +167,8 @@ static void far_away(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_sample), cmocka_unit_test(shares_of_one_ray), cmocka_unit_test(optima),
-      cmocka_unit_test(not_proved), cmocka_unit_test(far_away),
+      cmocka_unit_test(one_sample), cmocka_unit_test(the_point_itself), cmocka_unit_test(shares_of_one_ray),
+      cmocka_unit_test(optima),     cmocka_unit_test(not_proved),       cmocka_unit_test(far_away),
   };
   return cmocka_run_group_tests_name("prove", tests, NULL, NULL);
 }
