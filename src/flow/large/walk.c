@@ -175,6 +175,14 @@ static void set_field(const RfWalk *walk, RfWalker *w) {
   w->G = rf_la_norm(w->g, d);
 }
 
+/* On a one-dimensional face w is put exactly on the ray. */
+static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
+  rf_index d = walk->d;
+  if (w->n_on != d - 1 || w->n_on == 0 || !(w->G > 0)) return;
+  double along = rf_la_dot(w->w, w->g, d) / w->G;
+  for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
+}
+
 static RfStatus make_small(RfWalk *walk, rf_index count) {
   if (walk->room_small >= count) return RF_OK;
   rf_index room = 2 * count + 8;
@@ -246,6 +254,7 @@ static RfStatus settle(RfWalk *walk, RfWalker *w) {
       }
       for (rf_index k = 0; k < w->n_on; k++) w->b[w->on[k]] = w->h[w->on[k]] = 0;
       set_field(walk, w);
+      settle_on_ray(walk, w);
       return RF_OK;
     }
     status = leave_slide(walk, w, worst, up);
