@@ -107,14 +107,18 @@
 #define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
-#define RF_TOL_STRIDE_DRIFT    0.3 /* change of ln p up to which the last step is continued for a first guess \
-                                    */
-#define RF_TOL_STRIDE_LONGEST 1.0  /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_DRIFT                                                                                  \
+  0.3                             /* change of ln p up to which the last step is continued for a first guess \
+                                   */
+#define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
 #define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
 #define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
 #define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
+#define RF_TOL_STRIDE_ON       1e-8  /* a unit this near to a hyperplane it was held on is still there */
 #define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
+
+#define RF_TOL_WALK 1e-3 /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

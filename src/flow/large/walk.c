@@ -30,6 +30,8 @@ void rf_walk_free(RfWalk *walk) {
   rf_free(walk->slack);
   rf_free(walk->nothing);
   rf_free(walk->weighed);
+  rf_free(walk->leader);
+  rf_free(walk->hash);
   rf_free(walk->small);
   memset(walk, 0, sizeof *walk);
 }
@@ -43,7 +45,9 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   walk->slack = RF_NEW(double, 2 * n);
   walk->nothing = RF_NEW(float, n);
   walk->weighed = RF_NEW(double, m *(2 * n + d));
-  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed;
+  walk->leader = RF_NEW(rf_index, m);
+  walk->hash = RF_NEW(uint64_t, m);
+  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed && walk->leader && walk->hash;
   for (rf_index k = 0; k < m && room; k++) {
     RfWalker *w = &walk->walker[k];
     w->w = RF_NEW(double, 3 * d + 3 * n);
@@ -394,13 +398,47 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
 
 /* ---- all together --------------------------------------------------------------------------- */
 
-/* Fields of the running neurons from their sides, by products for all of them; w.x with them. */
-static RfStatus resync(RfWalk *walk) {
+/* Running neurons of one pattern share their field: leader[k] is the first of those of neuron k. */
+static void find_classes(RfWalk *walk) {
+  rf_index n = walk->n;
+  for (rf_index k = 0; k < walk->m; k++) {
+    const RfWalker *w = &walk->walker[k];
+    walk->leader[k] = -1;
+    if (w->state != RF_WALK_RUNS) continue;
+    uint64_t hash = 0x243f6a8885a308d3u;
+    for (rf_index i = 0; i < n; i++) hash = hash * 0x9e3779b97f4a7c15u + (uint64_t)(int64_t)(w->side[i] + 2);
+    walk->hash[k] = hash;
+    for (rf_index j = 0; j < k && walk->leader[k] < 0; j++)
+      if (walk->leader[j] == j && walk->hash[j] == hash &&
+          memcmp(walk->walker[j].side, w->side, (size_t)n * sizeof(double)) == 0)
+        walk->leader[k] = j;
+    if (walk->leader[k] < 0) walk->leader[k] = k;
+  }
+}
+
+static bool leads(const RfWalk *walk, rf_index k) { return walk->leader[k] == k; }
+
+/* Neuron k takes the field of its leader. */
+static RfStatus follow_leader(RfWalk *walk, rf_index k) {
+  RfWalker *w = &walk->walker[k];
+  const RfWalker *first = &walk->walker[walk->leader[k]];
+  RfStatus status = RF_OK;
+  memcpy(w->base, first->base, (size_t)walk->d * sizeof(double));
+  memcpy(w->g, first->g, (size_t)walk->d * sizeof(double));
+  memcpy(w->side, first->side, (size_t)walk->n * sizeof(double));
+  w->G = first->G, w->active = first->active, w->n_on = 0;
+  for (rf_index z = 0; z < first->n_on && !status; z++)
+    status = add_on(walk, w, first->on[z], first->coef[z]);
+  return status;
+}
+
+/* Fields of the leaders from their sides. */
+static RfStatus set_fields(RfWalk *walk) {
   rf_index n = walk->n, d = walk->d, count = 0;
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < walk->m; k++) {
     const RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
+    if (!leads(walk, k)) continue;
     for (rf_index i = 0; i < n; i++)
       walk->weighed[count * n + i] = w->side[i] > 0   ? walk->c[i]
                                      : w->side[i] < 0 ? walk->leak * walk->c[i]
@@ -412,7 +450,7 @@ static RfStatus resync(RfWalk *walk) {
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
+    if (!leads(walk, k)) continue;
     memcpy(w->base, walk->rows + count++ * d, (size_t)d * sizeof(double));
     if (w->n_on > 0)
       status = settle(walk, w);
@@ -421,30 +459,55 @@ static RfStatus resync(RfWalk *walk) {
   }
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++)
-    if (walk->walker[k].state == RF_WALK_RUNS)
-      memcpy(walk->rows + count++ * d, walk->walker[k].g, (size_t)d * sizeof(double));
+    if (leads(walk, k)) memcpy(walk->rows + count++ * d, walk->walker[k].g, (size_t)d * sizeof(double));
   rf_la_product_nt(walk->weighed, walk->rows, walk->X, count, n, d);
-  count = 0;
-  for (rf_index k = 0; k < walk->m && !status; k++)
-    if (walk->walker[k].state == RF_WALK_RUNS)
-      memcpy(walk->rows + count++ * d, walk->walker[k].w, (size_t)d * sizeof(double));
-  rf_la_product_nt(walk->planes, walk->rows, walk->X, count, n, d);
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
-    for (rf_index i = 0; i < n; i++) {
-      double h = walk->planes[count * n + i];
-      w->b[i] = w->side[i] == 0 ? 0 : walk->weighed[count * n + i];
-      w->h[i] = w->side[i] * h > 0 ? h : 0;
-    }
-    rescale(walk, w);
+    if (!leads(walk, k)) continue;
+    for (rf_index i = 0; i < n; i++) w->b[i] = w->side[i] == 0 ? 0 : walk->weighed[count * n + i];
     count++;
+  }
+  for (rf_index k = 0; k < walk->m && !status; k++) {
+    if (walk->leader[k] < 0 || leads(walk, k)) continue;
+    status = follow_leader(walk, k);
+    memcpy(walk->walker[k].b, walk->walker[walk->leader[k]].b, (size_t)n * sizeof(double));
   }
   return status;
 }
 
-RfStatus rf_walk_refresh(RfWalk *walk, const double *c) {
+/* w.x of the running neurons. */
+static void set_planes(RfWalk *walk) {
+  rf_index n = walk->n, d = walk->d, count = 0;
+  for (rf_index k = 0; k < walk->m; k++)
+    if (walk->leader[k] >= 0) memcpy(walk->rows + count++ * d, walk->walker[k].w, (size_t)d * sizeof(double));
+  rf_la_product_nt(walk->planes, walk->rows, walk->X, count, n, d);
+  count = 0;
+  for (rf_index k = 0; k < walk->m; k++) {
+    RfWalker *w = &walk->walker[k];
+    if (walk->leader[k] < 0) continue;
+    for (rf_index i = 0; i < n; i++) {
+      double h = walk->planes[count * n + i];
+      w->h[i] = w->side[i] * h > 0 ? h : 0;
+    }
+    count++;
+  }
+}
+
+static RfStatus resync(RfWalk *walk, bool planes) {
+  find_classes(walk);
+  RfStatus status = set_fields(walk);
+  if (status) return status;
+  if (planes) set_planes(walk);
+  for (rf_index k = 0; k < walk->m; k++) {
+    RfWalker *w = &walk->walker[k];
+    for (rf_index z = 0; z < w->n_on && walk->leader[k] >= 0; z++) w->h[w->on[z]] = 0;
+    if (walk->leader[k] >= 0) rescale(walk, w);
+  }
+  return RF_OK;
+}
+
+RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes) {
   walk->c = c;
   walk->weight = 0;
   for (rf_index i = 0; i < walk->n; i++) walk->weight += fabs(c[i]) * walk->norm[i];
@@ -452,7 +515,7 @@ RfStatus rf_walk_refresh(RfWalk *walk, const double *c) {
     walk->slack[i] = 10 * walk->context->tol.solver * walk->weight * walk->norm[i];
   for (rf_index k = 0; k < walk->m; k++)
     if (walk->walker[k].state != RF_WALK_DEAD) walk->walker[k].state = RF_WALK_RUNS;
-  return resync(walk);
+  return resync(walk, planes);
 }
 
 static void tell(const RfWalk *walk) {
@@ -478,8 +541,8 @@ RfStatus rf_walk_to(RfWalk *walk, double t_end) {
       status = run(walk, w, t_end, RESYNC);
       going = going || w->state == RF_WALK_RUNS;
     }
-    if (walk->logging) tell(walk);
-    if (going && !status) status = resync(walk);
+    if (walk->telling) tell(walk);
+    if (going && !status) status = resync(walk, true);
   }
   return status;
 }

@@ -96,14 +96,14 @@ RfStatus rf_walk_align(RfContext *context, RfAlignNeuron *out, const RfAlignFiel
   rf_index d = field->d;
   RfStatus status = rf_walk_new(context, &walk, field->X, gram, field->n, d, m, field->leak);
   if (status) return status;
-  walk.logging = true;
+  walk.logging = walk.telling = true;
   for (rf_index k = 0; k < m && !status; k++) {
     const double *v = directions + k * (d + 1);
     double norm = rf_la_norm(v, d);
     status = rf_walk_put(&walk, k, v, log_norms[k], v[d] > 0 ? 1 : -1, NULL);
     rf_la_scale(walk.walker[k].w, fabs(v[d]) / norm, d); /* balanced exactly */
   }
-  if (!status) status = rf_walk_refresh(&walk, field->c);
+  if (!status) status = rf_walk_refresh(&walk, field->c, true);
   if (!status) status = rf_walk_to(&walk, t_end);
   bool stopped = status == RF_INTERRUPTED; /* those on their way are told as running */
   if (stopped) status = RF_OK;
