@@ -141,3 +141,19 @@ void rf_robustness_json(RfJson *json, const RfRobustness *r) {
   rf_json_number(json, "nodes", r->nodes);
   rf_json_end(json);
 }
+
+void rf_frozen_json(RfJson *json, const RfFrozenVerdict *v) {
+  if (!v || !v->local_why) return rf_json_null(json, "frozen");
+  rf_json_object(json, "frozen");
+  rf_json_boolean(json, "holds", v->kkt.holds);
+  rf_json_number(json, "stationarity", v->kkt.stationarity);
+  rf_json_number(json, "complementarity", v->kkt.complementarity);
+  rf_json_number(json, "objective", v->kkt.objective);
+  rf_json_number(json, "lower", v->lower);
+  rf_json_number(json, "gap", v->gap);
+  rf_json_string(json, "local", rf_verdict_name(v->local));
+  rf_json_string(json, "local_why", v->local_why);
+  rf_json_string(json, "global", rf_verdict_name(v->global));
+  rf_json_string(json, "global_why", v->global_why);
+  rf_json_end(json);
+}

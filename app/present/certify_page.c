@@ -260,3 +260,9 @@ void rf_robustness_page(RfText *page, const RfRobustness *r) {
   else
     rf_text_add(page, "no perturbation along the mean gradient or the class sums flips all samples\n");
 }
+
+void rf_frozen_page(RfText *page, const RfFrozenVerdict *v) {
+  rf_text_addf(page, "second layer frozen: %s KKT point; local %s (%s), global %s (%s)\n",
+               v->kkt.holds ? "a" : "no", rf_verdict_name(v->local), v->local_why, rf_verdict_name(v->global),
+               v->global_why);
+}

@@ -9,6 +9,7 @@
 
 #include "reluflow/study.h"
 #include "reluflow/train.h"
+#include "certify/certify.h"
 #include "core/core.h"
 
 #ifdef __cplusplus
@@ -439,6 +440,9 @@ RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
  * the distance below which a share of the samples lies. */
 RF_API void rf_robustness_json(RfJson *json, const RfRobustness *robustness);
 RF_API void rf_robustness_page(RfText *page, const RfRobustness *robustness);
+/* The member `frozen` (null without one), and its lines of the page. */
+RF_API void rf_frozen_json(RfJson *json, const RfFrozenVerdict *verdict);
+RF_API void rf_frozen_page(RfText *page, const RfFrozenVerdict *verdict);
 RF_API double rf_robustness_quantile(const RfRobustness *robustness, double share);
 
 /* ---- training ------------------------------------------------------------------------------------ */

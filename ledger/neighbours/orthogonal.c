@@ -5,7 +5,7 @@
 #include "kit/setting.h"
 #include "la/la.h"
 #include "neighbours/neighbours.h"
-#include "reluflow/certify.h"
+#include "certify/certify.h"
 #include "reluflow/optimum.h"
 
 /* ---- NB-01 ------------------------------------------------------------------------------------------- */
@@ -99,6 +99,13 @@ static RfStatus judge_start(RfClaimRun *run, const Frozen *f, RfRandom *random) 
     rf_claim_at_most(run, "limit against the one KKT point", worst, 0, 1e-7);
     status = rf_la_singular(run->context, values, NULL, net->W, width, f->d);
     rf_claim_at_most(run, "third singular value over the first", values[2] / values[0], 0, 1e-7);
+    RfFrozenVerdict verdict;
+    if (!status) status = rf_certify_frozen(run->context, &verdict, net, f->X, f->y, f->n);
+    if (!status) {
+      rf_claim_true(run, "certified as the global optimum of the first layer",
+                    verdict.global == RF_VERDICT_OPTIMUM);
+      rf_frozen_verdict_free(&verdict);
+    }
     rf_claim_made(run, "limits", 1);
   } else if (!status || status == RF_UNDECIDED) {
     rf_claim_dropped(run, "limits", 1), status = RF_OK;

@@ -207,24 +207,102 @@ static RfStatus take_v(RfContext *context, RfLeastDistance *out, Rational *r) {
   return RF_OK;
 }
 
-RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *out, const RfRows *rows) {
-  if (rows->lift > 0 || rows->shift || rows->offset != 0 || rows->d > most_dimension ||
-      rows->count * rows->d > most_entries)
-    return RF_UNDECIDED;
+/* Rows that are worth rational numbers. */
+static bool is_small(const RfRows *rows) {
+  if (rows->lift > 0 || rows->shift || rows->offset != 0) return false;
+  if (rows->d > most_dimension || rows->count * rows->d > most_entries) return false;
   for (rf_index i = 0; i < rows->count; i++)
-    if (fabs(rf_row_factor(rows, i)) != 1) return RF_UNDECIDED;
+    if (fabs(rf_row_factor(rows, i)) != 1) return false;
+  return true;
+}
+
+/* RF_OK: v and mu are set. RF_INFEASIBLE: s vanishes on the passive rows. */
+static RfStatus maximise(RfContext *context, Rational *r, const RfRows *rows, rf_index *steps) {
+  for (*steps = 0; *steps <= most_steps; ++*steps) {
+    set_v(r);
+    rf_index row = most_violated(r, rows);
+    if (row < 0) return RF_OK;
+    if (rf_context_stop(context)) return RF_INTERRUPTED;
+    if (add_row(r, row)) return RF_INFEASIBLE;
+  }
+  return RF_UNDECIDED;
+}
+
+RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *out, const RfRows *rows) {
+  if (!is_small(rows)) return RF_UNDECIDED;
   Rational r;
   RfStatus status = rational_new(context, &r, rows);
-  bool done = false;
-  for (out->iterations = 0; !status && !done; out->iterations++) {
-    set_v(&r);
-    rf_index row = most_violated(&r, rows);
-    if (rf_context_stop(context)) status = RF_INTERRUPTED;
-    if (out->iterations > most_steps) status = RF_UNDECIDED;
-    done = row < 0;
-    if (!status && row >= 0 && add_row(&r, row)) status = take_farkas(context, out, &r);
+  if (!status) {
+    status = maximise(context, &r, rows, &out->iterations);
+    if (status == RF_INFEASIBLE) status = take_farkas(context, out, &r);
+    if (status == RF_OK) status = take_v(context, out, &r);
   }
-  if (!status) status = take_v(context, out, &r);
   rational_free(&r);
   return status;
+}
+
+/* ---- as text --------------------------------------------------------------------------------------------
+ */
+
+void rf_exact_margin_free(RfExactMargin *margin) {
+  rf_balance_free(&margin->v);
+  rf_balance_free(&margin->multipliers);
+}
+
+static bool write_fractions(RfBalance *out, mpq_t *values, rf_index n) {
+  out->n = n, out->weight = RF_NEW(char *, n), out->value = RF_NEW(double, n);
+  if (!out->weight || !out->value) return false;
+  for (rf_index i = 0; i < n; i++) {
+    out->value[i] = mpq_get_d(values[i]);
+    if (mpq_sgn(values[i]) == 0) continue;
+    size_t room = mpz_sizeinbase(mpq_numref(values[i]), 10) + mpz_sizeinbase(mpq_denref(values[i]), 10) + 3;
+    out->weight[i] = RF_NEW(char, (rf_index)room);
+    if (!out->weight[i]) return false;
+    mpq_get_str(out->weight[i], 10, values[i]);
+  }
+  return true;
+}
+
+/* Doubles around 1/|v| and |v|, moved until they hold: |v|^2 = A, the sum of the multipliers. */
+static void enclose(RfExactMargin *out, Rational *r) {
+  mpq_t A, bound;
+  mpq_init(A), mpq_init(bound);
+  for (rf_index i = 0; i < r->n; i++) mpq_add(A, A, r->mu[i]);
+  for (out->length = sqrt(mpq_get_d(A));; out->length = nextafter(out->length, INFINITY)) {
+    mpq_set_d(bound, out->length);
+    mpq_mul(r->t, bound, bound);
+    if (mpq_cmp(r->t, A) >= 0) break;
+  }
+  mpq_set_d(bound, out->length);
+  for (out->lower = nextafter(1 / out->length, INFINITY);; out->lower = nextafter(out->lower, 0)) {
+    mpq_set_d(r->t, out->lower);
+    mpq_mul(r->t, r->t, bound);
+    if (mpq_cmp_ui(r->t, 1, 1) <= 0) break;
+  }
+  for (out->upper = nextafter(1 / out->length, 0);; out->upper = nextafter(out->upper, INFINITY)) {
+    mpq_set_d(r->t, out->upper);
+    mpq_mul(r->t, r->t, A);
+    if (mpq_cmp(r->t, bound) >= 0) break;
+  }
+  mpq_clear(A), mpq_clear(bound);
+}
+
+RfStatus rf_margin_exact(RfContext *context, RfExactMargin *out, const double *X, const double *y, rf_index n,
+                         rf_index d) {
+  RfRows rows = {.X = X, .count = n, .d = d, .factor = y};
+  rf_index steps;
+  memset(out, 0, sizeof *out);
+  if (!is_small(&rows)) return RF_UNDECIDED;
+  for (rf_index i = 0; i < n; i++)
+    if (!(rf_la_norm(X + i * d, d) > 0)) return RF_UNDECIDED;
+  Rational r;
+  RfStatus status = rational_new(context, &r, &rows);
+  if (!status) status = maximise(context, &r, &rows, &steps);
+  if (!status && !isfinite(mpq_get_d(r.v[0]))) status = RF_UNDECIDED;
+  if (!status) enclose(out, &r);
+  if (!status && (!write_fractions(&out->v, r.v, d) || !write_fractions(&out->multipliers, r.mu, n)))
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for exact margins");
+  rational_free(&r);
+  if (status) rf_exact_margin_free(out);
+  return status == RF_INFEASIBLE ? RF_NOT_SEPARABLE : status;
 }

@@ -19,6 +19,8 @@ static const double rf_length_slack = 1.0001;
  * ulp).
  */
 static const double rf_plane_ulps = 32;
+/* The same as an angle, for the order of kinks; generous. */
+static const double rf_plane_angle = 1e-14;
 
 /* ---- the search ------------------------------------------------------------------------------- */
 
@@ -93,6 +95,8 @@ static const double rf_polish_worse = 1e-9;
 /* tau above what the search proved, tried in turn while a node cannot be closed: each costs that many digits
  * of the lower bound, nothing else. */
 static const double rf_proof_slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
+/* A bracket of a linear margin wider than this is written again from the exact solution. */
+static const double rf_proof_wide = 1e-12;
 /* Room below tau that allows numbers of 12, 20 and 30 bits in a closing line. */
 static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
 /* Sines of caps below this: the best multiplier is not resolved, any is valid. */

@@ -78,6 +78,14 @@ has '"robustness": null'
 expect 1 "$RELUFLOW" certify line.csv line.json --robustness
 has 'distance to the decision boundary: 0.6 at least'
 
+# a frozen second layer: one neuron a sample, orthogonal samples, is the global optimum of its first layer
+printf '1,0,1\n0,1,-1\n' >axes.csv
+echo '{"W": [[1, 0], [0, 1]], "a": [1, -1]}' >axes.json
+expect 0 "$RELUFLOW" certify axes.csv axes.json --freeze second --json
+jq -e '.frozen | .holds and .global == "optimum" and .gap < 1e-7' out >/dev/null || complain "verdicts of a frozen layer"
+expect 0 "$RELUFLOW" certify axes.csv axes.json --freeze second
+has 'second layer frozen: a KKT point'
+
 # bad usage
 expect 2 "$RELUFLOW" certify pair.csv
 expect 2 "$RELUFLOW" certify pair.csv unit.json

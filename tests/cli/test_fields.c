@@ -63,7 +63,7 @@ static const struct {
     {"train", "train gen:orthant,n=10,d=2 --width 4 --steps 2000 --stop-loss 1e-1 --then flow"},
     {"train", "train gen:multiclass-orthant,K=3,d=3 --width 4 --steps 20000 --stop-loss 0.5 --then flow"},
     {"train", "train gen:multiclass-orthant,K=3 --width 4 --steps 5 --test gen:multiclass-orthant,K=3"},
-    {"certify", "certify gen:DS-V1 $TMP/pair.json --robustness"},
+    {"certify", "certify gen:DS-V1 $TMP/pair.json --robustness --freeze second"},
     {"certify", "certify gen:DS-PL2 $TMP/best.json --proof $TMP/kkt.proof --check"},
     {"certify", "certify gen:DS-LL1,leak=0 $TMP/kinks.json"},
     {"certify", "certify gen:DS-V1 $TMP/pair.json --prove"},

@@ -24,3 +24,11 @@ RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *result, const Rf
   (void)context, (void)result, (void)rows;
   return RF_UNDECIDED;
 }
+
+void rf_exact_margin_free(RfExactMargin *margin) { (void)margin; }
+
+RfStatus rf_margin_exact(RfContext *context, RfExactMargin *margin, const double *X, const double *y,
+                         rf_index n, rf_index d) {
+  (void)context, (void)margin, (void)X, (void)y, (void)n, (void)d;
+  return RF_UNDECIDED;
+}
