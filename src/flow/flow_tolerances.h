@@ -43,6 +43,7 @@
 #define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT 1e-15
 #define RF_TOL_MARGIN         0.02  /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_FINITE         0.03  /* of the tolerance, for weights at a finite time */
 #define RF_TOL_CARE           1e-13 /* finest tolerance of implicit steps, some hundred ulps */
 #define RF_TOL_STEP_LONGEST   1e12  /* at rest the error is zero and the step would overflow */
 
@@ -107,9 +108,10 @@
 #define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
-#define RF_TOL_STRIDE_DRIFT    0.3 /* change of ln p up to which the last step is continued for a first guess \
-                                    */
-#define RF_TOL_STRIDE_LONGEST 1.0  /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_DRIFT                                                                                  \
+  0.3                             /* change of ln p up to which the last step is continued for a first guess \
+                                   */
+#define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
 #define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
 #define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */

@@ -65,6 +65,8 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
+  if (settings->until == RF_UNTIL_TIME) /* the weights themselves are asked for: errors add up over the run */
+    run->tol = fmax(RF_TOL_FINITE * run->tol, RF_TOL_CARE), run->tol_implicit = run->tol;
   run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
