@@ -39,8 +39,8 @@
 #define RF_CERTIFY_STRAY 1e3
 /* the search of the optimum gets at least this many seconds of the caller's time */
 #define RF_CERTIFY_LEAST_TIME 1e-3
-/* distance to the decision boundary: a line that differs from its unit by less than this share of the network's
- * size is the unit; rounding of some hundred terms */
+/* distance to the decision boundary: a line that differs from its unit by less than this share of the
+ * network's size is the unit; rounding of some hundred terms */
 #define RF_CERTIFY_LINES 1e-13
 /* a least-distance problem without a point: its residual vanishes to rounding */
 #define RF_CERTIFY_EMPTY 1e-13

@@ -119,6 +119,27 @@ static void refine_multipliers(Columns *c) {
   }
 }
 
+/* The same for the sizes: b minus what the basis gives, row by row. */
+static void refine_sizes(Columns *c) {
+  rf_index n = c->n;
+  double *left = c->work + n * n, *change = c->column;
+  for (int turn = 0; turn < 2; turn++) {
+    for (rf_index i = 0; i < n; i++) {
+      long double sum = c->p->b[i];
+      for (rf_index k = 0; k < n; k++) {
+        rf_index b = c->basis[k];
+        if (b >= 0)
+          sum -= (long double)c->x[k] * (long double)c->A[b * n + i];
+        else if ((b >= -n ? -1 - b : -1 - n - b) == i)
+          sum += b >= -n ? c->x[k] : -c->x[k];
+      }
+      left[i] = (double)sum;
+    }
+    rf_la_apply(change, c->inverse, left, n, n, n);
+    for (rf_index k = 0; k < n; k++) c->x[k] += change[k];
+  }
+}
+
 /* The inverse afresh; false when the basis is singular. */
 static bool refactor(Columns *c) {
   rf_index n = c->n;
@@ -139,6 +160,7 @@ static bool refactor(Columns *c) {
     for (rf_index i = 0; i < n; i++) c->inverse[i * n + j] = unit[i];
   }
   rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
+  refine_sizes(c);
   for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
   set_multipliers(c);
   refine_multipliers(c);

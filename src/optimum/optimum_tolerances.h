@@ -19,6 +19,8 @@ static const double rf_length_slack = 1.0001;
  * ulp).
  */
 static const double rf_plane_ulps = 32;
+/* The same as an angle, for the order of kinks; generous. */
+static const double rf_plane_angle = 1e-14;
 
 /* ---- the search ------------------------------------------------------------------------------- */
 
