@@ -211,6 +211,8 @@ void cli_help_overview(RfText *out);
 void cli_help_group(RfText *out, const char *group);
 void cli_help_command(RfText *out, const CliCommand *command, int width);
 int cli_help(int count, char **words);
+/* `reluflow completion bash|zsh|fish`, and the words that their scripts ask for. */
+int cli_completion(int count, char **words);
 /* Runs a command whose flags are in `words`; returns the exit status. */
 int cli_run(const CliCommand *command, int count, char **words);
 /* Writes everything to standard output; false when the reader is gone or the disk is full. */

@@ -9,6 +9,7 @@
 
 #include "reluflow/study.h"
 #include "reluflow/train.h"
+#include "certify/certify.h"
 #include "core/core.h"
 
 #ifdef __cplusplus
@@ -435,6 +436,14 @@ RF_API void rf_certificate_verdict(RfText *out, const RfCertificate *certificate
 /* The page for a terminal of `width` columns, and the same as the body of an HTML page. */
 RF_API void rf_certificate_page(RfText *page, const RfCertificate *certificate, int width);
 RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
+/* Distances to the decision boundary: the member `robustness` (null without one), two lines of the page, and
+ * the distance below which a share of the samples lies. */
+RF_API void rf_robustness_json(RfJson *json, const RfRobustness *robustness);
+RF_API void rf_robustness_page(RfText *page, const RfRobustness *robustness);
+/* The member `frozen` (null without one), and its lines of the page. */
+RF_API void rf_frozen_json(RfJson *json, const RfFrozenVerdict *verdict);
+RF_API void rf_frozen_page(RfText *page, const RfFrozenVerdict *verdict);
+RF_API double rf_robustness_quantile(const RfRobustness *robustness, double share);
 
 /* ---- training ------------------------------------------------------------------------------------ */
 

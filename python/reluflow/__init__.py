@@ -54,7 +54,12 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("." + name, __name__)
     for module, names in _HOMES.items():
         if name in names:
-            value = getattr(importlib.import_module("." + module, __name__), name)
+            try:
+                value = getattr(importlib.import_module("." + module, __name__), name)
+            except ModuleNotFoundError as error:
+                if module != "estimators" or not (error.name or "").startswith("sklearn"):
+                    raise
+                raise ModuleNotFoundError("the estimators need scikit-learn: pip install 'reluflow[sklearn]'", name=error.name) from error
             globals()[name] = value
             return value
     raise AttributeError(f"module 'reluflow' has no attribute '{name}'")

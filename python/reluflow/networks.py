@@ -255,8 +255,8 @@ def _assemble(linear: list[_Linear], leak: float) -> Model:
     if 0 in biased:
         notes.append("biases of the first layer: weights of a constant column 1")
     if biased and biased[-1] > 0:
-        notes.append("biases of later layers: weights on a constant neuron, which is trained as well; the network is the same now, "
-                     "its flow nearly so, and at t = infinity such biases have no share")
+        notes.append("biases of later layers: weights on a constant neuron, which is trained as well: the network is the same now, "
+                     "its flow not exactly that of a plain bias")
     if len(linear) == 2 and not any(layer.conv for layer in linear):
         network: Network | LayeredNetwork = _two_layer(linear, leak, biased)
     else:

@@ -28,7 +28,7 @@ class Limit:
     start : the network now, without biases and with one output.
     now : certificate of it; its margin and KKT residuals.
     flow : the run from these weights to t = infinity.
-    certificate : certificate of the limit, None when the flow has none.
+    certificate : certificate of the limit; None when the flow has none, and for more than two layers (see flow.limit.kkt).
     network : the limit, |theta| = 1.
     margin_now, margin : normalised margins, now and at t = infinity.
     cosine : of the weights now with the limit's.
@@ -63,6 +63,8 @@ class Limit:
             best = self.certificate.global_
             verdict = f"; global optimum: {best.verdict}" if best is not None else ""
             lines.append(f"the limit is {'a' if self.certificate.kkt.holds else 'not a'} KKT point{verdict}")
+        elif limit.kkt is not None:
+            lines.append(f"KKT residuals of the limit: stationarity {limit.kkt.stationarity:.2g}, complementarity {limit.kkt.complementarity:.2g}")
         return "\n".join([*lines, *self.notes])
 
     def __repr__(self) -> str:
@@ -136,6 +138,8 @@ def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, time: flo
         changed = int(np.sum(np.sign(found.network(inputs)) != np.sign(limit(inputs))))
     except NotImplementedError:
         changed = -1
-    judged = certify(Model(limit, found.constant, found.factor), rows, signs, progress=progress, time=10.0 if time is None else left(1.0))
+    judged = None  # of layers: `certify` takes one slope at a kink, the flow all of them, and limits lie on kinks
+    if isinstance(limit, Network):
+        judged = certify(Model(limit, found.constant, found.factor), rows, signs, progress=progress, time=10.0 if time is None else left(1.0))
     return Limit(found.network, now, run, judged, limit, margin_now, run.limit.margin, float(start @ end), float(np.linalg.norm(start - end)),
                  changed, found.notes)

@@ -247,6 +247,7 @@ typedef struct RfRun {
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
   const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
   struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
   double stride_tolerance;    /* relative to its own */
   int stride_rest;            /* steps to be taken without it */
@@ -345,6 +346,10 @@ RfStatus rf_events_apply(RfRun *run);
 /* The units are numbered anew, or time has passed: no event is a repetition. */
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
+
+/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
+ * hold. slopes: room for n. */
+RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
 
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 

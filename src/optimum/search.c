@@ -1,5 +1,5 @@
 /* Exact maximum of F(u) = sum_own lambda phi(u.x) - sum_other lambda phi(u.x) over unit u, by branch and
- * bound on the signs of the own-class inner products (docs/math.md (G.7)-(G.10)).
+ * bound on the signs of the own-class inner products (docs/math.md (G.7)-(G.10), (G.16)-(G.18)).
  *
  * In a node every own sample is on a known side, or free. With z = u.x,
  *     known +  : contributes lambda z, and z >= 0 may be used:  coefficient in [lambda, inf)
@@ -218,6 +218,7 @@ static bool make_child(Work *w, Level *to, const Level *v, rf_index i, RfSide si
   rf_index rays = v->end - v->first;
   memcpy(to->coef, v->coef, (size_t)node_size(w) * sizeof(double));
   memcpy(to->side, v->side, (size_t)w->own);
+  to->plain = v->plain;
   if (!reserve(w, v->end, rays)) return false;
   to->first = v->end, to->end = v->end + rays;
   if (rays > 0) memcpy(w->list + to->first, w->list + v->first, (size_t)rays * sizeof(int));
@@ -254,6 +255,7 @@ typedef struct Subtree {
   signed char *side;
   int *list;
   rf_index rays;
+  bool plain;
   RfSearch search; /* what its own search says */
   RfStatus status;
   bool done;
@@ -274,7 +276,7 @@ static void subtree_free(Subtree *t) {
 }
 
 static bool subtree_save(Subtree *t, const Work *w, const Level *v, Split split) {
-  *t = (Subtree){.split = split, .rays = v->end - v->first};
+  *t = (Subtree){.split = split, .rays = v->end - v->first, .plain = v->plain};
   t->store = RF_NEW(double, node_size(w)), t->side = RF_NEW(signed char, w->own + 1);
   t->list = RF_NEW(int, t->rays + 1);
   if (!t->store || !t->side || !t->list) return false;
@@ -289,7 +291,7 @@ static bool subtree_load(Work *w, const Subtree *t) {
   if (!reserve(w, 0, t->rays)) return false;
   memcpy(v->coef, t->store, (size_t)node_size(w) * sizeof(double));
   memcpy(v->side, t->side, (size_t)w->own);
-  v->first = 0, v->end = t->rays;
+  v->first = 0, v->end = t->rays, v->plain = t->plain;
   if (t->rays > 0) memcpy(w->list, t->list, (size_t)t->rays * sizeof(int));
   return true;
 }
@@ -384,6 +386,7 @@ static void search_forest(Forest *f, const RfSearch *whole) {
 #pragma omp critical(rf_search_forest)
       {
         t->done = true;
+        if (t->status < 0) memcpy(w->context->error, context.error, sizeof context.error);
         count_ready(f, whole);
       }
     }

@@ -141,9 +141,10 @@ double rf_node_constant(RfSearchWork *w, RfSearchLevel *v) {
     set_free(v, i, rf_chord_slope(w, v, i));
     if (constant > 0.6 * half) w->wide_at[wide++] = i, wide_chords += constant, weight += w->lambda[i];
   }
-  if (wide < 3) return chords;
+  if (wide < 3 || v->plain) return chords;
   double spectral = (1 - w->leak) / 2 * sqrt(weight * spectrum(w, wide)) * rf_length_slack;
-  if (spectral >= wide_chords) return chords;
+  v->plain = spectral >= wide_chords; /* children have fewer such samples: chords win there as well */
+  if (v->plain) return chords;
   for (rf_index a = 0; a < wide; a++)
     set_free(v, w->wide_at[a], w->lambda[w->wide_at[a]] * (1 + w->leak) / 2);
   return chords - wide_chords + spectral;

@@ -15,6 +15,7 @@ typedef struct RfSearchLevel {
   double *coef, *low, *high; /* own + other */
   double *l, *h;             /* own: range of z */
   signed char *side;         /* own */
+  bool plain;                /* chords beat Cauchy-Schwarz here and below */
   rf_index first, end;       /* the rays of the node's cone, in the worker's list */
 } RfSearchLevel;
 

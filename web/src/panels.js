@@ -1,4 +1,5 @@
 // Limit beside optimum, the controls, the sentences.
+const brief = (x) => shown(x, Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? 5 : 7); // as many digits as a card holds
 function drawVerdict(app) {
   const box = $("verdict"), { best, current: flow } = app, limit = flow && flow.limit;
   box.replaceChildren();
@@ -10,8 +11,8 @@ function drawVerdict(app) {
   const proved = best && best.status === "optimal";
   box.append(html("div", { class: "head" }, html("h2", {}, "Limit and optimum"), html("span", { class: "chip " + tone, id: "status" }, word)),
     html("div", { class: "pair" },
-      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : shown(margin, 7))),
-      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : shown(top, 7)) : "…"))),
+      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : brief(margin))),
+      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : brief(top)) : "…"))),
     html("div", { class: "meter", role: "img", "aria-label": known ? `the flow reaches ${(100 * share).toFixed(2)} percent of the best margin` : "no share" }, html("i", { style: `width:${(100 * share).toFixed(2)}%` })));
   const words = [];
   if (known) {
@@ -19,7 +20,7 @@ function drawVerdict(app) {
     words.push(Math.abs(gap) < 1e-7 ? "The flow finds the best margin there is." : `The flow stops ${shown(100 * gap, 3)} % below the best margin.`);
   } else if (status === "not-separated") words.push("The loss stops falling with samples on the wrong side: there is no margin to compare.");
   else if (limit.why) words.push("The limit is not known: " + limit.why + ".");
-  if (best) words.push(best.status === "infeasible" ? "No network fits these data (proved)." : proved ? `The optimum is proved to a relative gap of ${shown(best.gap, 2)}, reached by ${best.width_needed} neurons.` : `Best margin: a gap of ${shown(best.gap, 2)} is left, not proved.`);
+  if (best) words.push(best.status === "infeasible" ? "No network fits these data (proved)." : proved ? `The optimum is proved to a relative gap of ${shown(best.gap, 2)}, reached by ${best.width_needed} neuron${best.width_needed === 1 ? "" : "s"}.` : `Best margin: a gap of ${shown(best.gap, 2)} is left, not proved.`);
   if (flow.branched) words.push("The flow meets a point with several ways on; each is followed:");
   box.append(html("p", { class: "note" }, words.join(" ")));
   const ways = app.flow.continuations || [];
@@ -50,7 +51,7 @@ function buildControls(app) {
       let at = list.indexOf(app.state[key]);
       if (at < 0) at = list.length - 1; // from a link: a value of its own
       input.value = at;
-      output.textContent = String(app.state[key]) + (list.includes(app.state[key]) ? "" : " ");
+      output.textContent = String(key === "width" && app.state.start ? app.state.start.W.length : app.state[key]) + (list.includes(app.state[key]) ? "" : " ");
       input.setAttribute("aria-valuetext", output.textContent);
     };
     app.onState(show);
@@ -76,5 +77,5 @@ function buildControls(app) {
   box.append(html("div", { class: "head" }, html("h2", {}, "Start and network"), html("button", { id: "dice", title: "another random start", onclick: () => app.set({ seed: app.state.seed + 1, start: null }) }, "Another start")),
     slider("scale", SCALES, "scale", "start scale", "size of the weights at t = 0; limit: infinitely small"),
     slider("width", WIDTHS, "width", "neurons"), field("leak", leak, leakText), select("loss", LOSSES, "loss", "loss"), select("init", INITS, "init", "start"),
-    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "a constant 1 as a coordinate")), hand);
+    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "one more input, 1")), hand);
 }

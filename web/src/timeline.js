@@ -99,7 +99,7 @@ class Timeline {
     bins.forEach((count, k) => {
       if (count) this.svg.append(svg("rect", { x: k * 8 + 1, y: 26 - 20 * Math.sqrt(count / most), width: 6, height: 20 * Math.sqrt(count / most), fill: "var(--faint)", opacity: 0.55 }));
     });
-    for (const [place, event] of rare.slice(0, 60)) this.svg.append(svg("circle", { cx: place * W, cy: 4, r: 2.5, fill: event.kind === "branch" ? "var(--bad)" : event.kind === "die" ? "var(--faint)" : "var(--accent)" }));
+    for (const [place, event] of rare.slice(0, 60)) this.svg.append(svg("path", { d: `M${(place * W).toFixed(1)} 4h0.01`, "stroke-width": 5, "stroke-linecap": "round", "vector-effect": "non-scaling-stroke", stroke: event.kind === "branch" ? "var(--bad)" : event.kind === "die" ? "var(--faint)" : "var(--accent)" }));
     let legend = $("track").querySelector(".phases");
     if (!legend) $("track").append((legend = html("div", { class: "phases", style: "position:absolute;left:0;right:0;bottom:-8px;height:16px;font-size:11.5px;color:var(--soft);pointer-events:none" })));
     legend.replaceChildren(...pieces.filter(([from, to]) => to - from > 0.09).map(([from, to, name]) => html("span", { style: `position:absolute;left:${(from * 100).toFixed(2)}%;width:${((to - from) * 100).toFixed(2)}%;overflow:hidden;white-space:nowrap;text-overflow:ellipsis` }, name)));

@@ -11,7 +11,11 @@
 
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
  * inside (large/) pay as soon as the data are separated. */
-static double q_switch(const RfRun *run) { return rf_stride_fits(run) ? 1 : 15; }
+static double q_switch(const RfRun *run) {
+  return !rf_stride_fits(run) ? 15
+         : run->problem->gram ? 9
+                              : 1; /* with thousands of samples, when few push */
+}
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_run_small_rho(const RfRun *run) {

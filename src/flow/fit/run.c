@@ -4,6 +4,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
+#include "flow/large/walk_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@ void rf_run_free(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
+  rf_walk_fit_free(run->walk_fit);
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -32,7 +34,8 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
   rf_stride_free(run->stride);
-  run->implicit_method = NULL, run->stride = NULL;
+  rf_walk_fit_free(run->walk_fit);
+  run->implicit_method = NULL, run->stride = NULL, run->walk_fit = NULL;
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -162,7 +165,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
 }
 
 /* The step just computed with its events inside, carried out by local.c. */
-static void accept_local(RfRun *run, double h, double error, double bend) {
+static RfStatus accept_local(RfRun *run, double h, double error, double bend) {
   RfSystem *system = &run->system;
   memcpy(system->y, run->explicit_method.end, (size_t)rf_system_size(system) * sizeof(double));
   book_time(system, h);
@@ -173,6 +176,11 @@ static void accept_local(RfRun *run, double h, double error, double bend) {
   run->stuck = 0;
   run->fresh = false;
   run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+  RfStatus status = RF_OK;
+  rf_system_fields(system, system->y); /* pieces had the weights of their middles */
+  for (rf_index u = 0; u < system->units && !status; u++)
+    if (!system->dead[u] && system->slide[u].n_on > 0) status = rf_slides_check(run, u, run->Hd1, true);
+  return status;
 }
 
 /* The weights a little way into the step just computed. */
@@ -198,10 +206,7 @@ static RfStatus step_explicit(RfRun *run) {
     if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
     if (bend <= 1) status = rf_local_step(run, h, &ok);
     if (status) return status;
-    if (ok) {
-      accept_local(run, h, error, bend);
-      return RF_OK;
-    }
+    if (ok) { return accept_local(run, h, error, bend); }
     h *= fmax(0.25,
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
@@ -493,6 +498,7 @@ RfStatus rf_run_step(RfRun *run) {
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
+  if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
   if (run->implicit && rf_stride_fits(run)) {
     status = rf_stride_step(run);
     if (status == RF_UNDECIDED) run->stride_rest = STRIDE_REST, run->h = h;

@@ -272,7 +272,7 @@ static double unit_error(const RfStride *stride, rf_index u) {
   const double *z = stride->after + u * d, *z0 = stride->before + u * d, *z1 = stride->earlier + u * d,
                *z2 = stride->earliest + u * d;
   double h = stride->h, h1 = stride->h_earlier, h2 = stride->h_earliest, sum = 0;
-  bool one = unit->known > 0 && h1 > 0, two = one && unit->known > 1 && h2 > 0;
+  bool one = h1 > 0, two = one && unit->known > 1 && h2 > 0;
   for (rf_index j = 0; j < d; j++) { /* Newton's divided differences */
     double first = one ? (z0[j] - z1[j]) / h1 : 0;
     double second = two ? (first - (z1[j] - z2[j]) / h2) / (h1 + h2) : 0;
@@ -299,6 +299,8 @@ static int8_t final_side(const RfStride *stride, const RfSystem *system, rf_inde
   int8_t side = stride->side[u * stride->n + i];
   double h = stride->full[u * stride->n + i];
   if (side == 0 || system->x_norm[i] == 0) return side;
+  bool held = system->sigma[u * stride->n + i] == 0; /* let go but still there: rf_slides_check decides */
+  if (held && fabs(h) <= RF_TOL_STRIDE_ON * system->x_norm[i]) return 0;
   return side * h < -RF_TOL_STRIDE_SIDE * system->x_norm[i] ? (int8_t)-side : side;
 }
 
@@ -312,27 +314,6 @@ static RfStatus log_changes(RfRun *run, rf_index u, const int8_t *before) {
     if (system->dead[u]) kind = RF_EVENT_DIE;
     status = rf_events_log(run, u, i, sigma[i] == 0 && !system->dead[u] ? RF_EVENT_SLIDE : kind);
     if (system->dead[u]) break;
-  }
-  return status;
-}
-
-/* Slides that the weights at the very end do not hold are given up. */
-static RfStatus check_slides(RfRun *run, rf_index u, double *slopes) {
-  RfSystem *system = &run->system;
-  const RfSlide *slide = &system->slide[u];
-  double leak = system->problem->leak;
-  RfStatus status = RF_OK;
-  for (int round = 0; round < 8 && !status && slide->n_on > 0 && !rf_slide_dependent(slide); round++) {
-    rf_index worst = -1;
-    double far = RF_TOL_SLOPE;
-    rf_system_slide_slopes(system, u, slopes);
-    for (rf_index z = 0; z < slide->n_planes; z++) {
-      double off = fmax(slopes[z] - 1, leak - slopes[z]);
-      if (off > far) far = off, worst = z;
-    }
-    if (worst < 0) break;
-    system->sigma[u * system->n + slide->first[worst]] = slopes[worst] > 0.5 * (1 + leak) ? 1 : -1;
-    status = rf_system_refresh_unit(system, u);
   }
   return status;
 }
@@ -358,6 +339,16 @@ static RfStatus take_state(RfRun *run, RfStride *stride) {
   return RF_OK;
 }
 
+/* Whether no side of weight changed over the step (stride->side: before). */
+static bool smooth(const RfStride *stride, const RfSystem *system, rf_index u) {
+  const int8_t *before = stride->side + u * stride->n, *now = system->sigma + u * stride->n;
+  double least = RF_TOL_STRIDE_SHARE * rf_system_reach(system);
+  for (rf_index i = 0; i < stride->n; i++)
+    if (before[i] != now[i] && (before[i] == 0 || now[i] == 0 || system->p[i] * system->x_norm[i] > least))
+      return false;
+  return true;
+}
+
 /* The step becomes the state of the run. */
 static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   RfSystem *system = &run->system;
@@ -370,7 +361,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   stride->h_earliest = stride->h_earlier, stride->h_earlier = h;
   rf_system_fields(system, system->y);
   for (rf_index u = 0; u < units && !status; u++)
-    if (!system->dead[u]) status = check_slides(run, u, slopes);
+    if (!system->dead[u]) status = rf_slides_check(run, u, slopes, false);
   if (status) return status;
   if (!system->classes_known) rf_system_fields(system, system->y);
   double b1 = -system->log_S;
@@ -382,7 +373,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
     bool same = memcmp(stride->side + u * n, system->sigma + u * n, (size_t)n) == 0;
     RfStrideUnit *unit = &stride->unit[u];
     unit->gain = unit->growth + 2 * h * stride->mu;
-    unit->known = same ? unit->known + 1 : 0;
+    unit->known = same || smooth(stride, system, u) ? unit->known + 1 : 0;
     if (same) continue;
     events++;
     status = log_changes(run, u, stride->side + u * n);

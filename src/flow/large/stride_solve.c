@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "flow/flow_tolerances.h"
+#include "flow/large/gram.h"
 
 enum { MOST_NEWTON = 40, MOST_CORE = 4000 };
 
@@ -256,9 +257,9 @@ static RfStatus make_core(RfStride *stride, rf_index count) {
   return RF_OK;
 }
 
-static RfStatus know_gram(RfStride *stride) {
+static RfStatus know_gram(RfStride *stride, const RfSystem *system) {
   rf_index rows = stride->rows;
-  if (stride->gram_known) return RF_OK;
+  if (stride->gram_known || system->problem->gram) return RF_OK;
   if (!stride->gram) stride->gram = RF_NEW(double, stride->room * stride->room);
   if (!stride->gram) return rf_fail(stride->context, RF_ERR_MEMORY, "out of memory for a long step");
   rf_la_gram(stride->gram, stride->X, rows, stride->d);
@@ -267,7 +268,7 @@ static RfStatus know_gram(RfStride *stride) {
 }
 
 /* core = M on the chosen rows. */
-static void fill_core(RfStride *stride, rf_index count) {
+static void fill_core(RfStride *stride, const RfSystem *system, rf_index count) {
   rf_index rows = stride->rows, units = stride->units, d = stride->d, at = 0;
   double *left = stride->left, *right = stride->right;
   for (rf_index u = 0; u < units; u++) {
@@ -278,9 +279,13 @@ static void fill_core(RfStride *stride, rf_index count) {
     }
   }
   rf_la_product_tn(stride->core, left, right, count, count, units);
+  const RfGram *all = system->problem->gram; /* single precision will do for Newton's matrix */
   for (rf_index i = 0; i < count; i++)
-    for (rf_index j = 0; j < count; j++)
-      stride->core[i * count + j] *= stride->gram[stride->order[i].row * rows + stride->order[j].row];
+    for (rf_index j = 0; j < count; j++) {
+      rf_index r = stride->order[i].row, t = stride->order[j].row;
+      stride->core[i * count + j] *=
+          all ? (double)all->rows[stride->row[r] * stride->n + stride->row[t]] : stride->gram[r * rows + t];
+    }
   for (rf_index u = 0; u < units; u++) {
     const RfStrideUnit *unit = &stride->unit[u];
     double size = size_of(unit), delta = unit->delta;
@@ -347,10 +352,10 @@ static void carry_step(RfStride *stride, const double *chosen, rf_index count) {
 static RfStatus newton_step(RfStride *stride, const RfSystem *system, double *moved, bool *ok) {
   rf_index rows = stride->rows, count = choose_core(stride, system);
   RfStatus status = make_core(stride, count);
-  if (!status) status = know_gram(stride);
+  if (!status) status = know_gram(stride, system);
   if (status) return status;
   rf_la_product_nt(stride->speed, stride->pushed, stride->X, stride->units, rows, stride->d);
-  fill_core(stride, count);
+  fill_core(stride, system, count);
   weigh_core(stride, count);
   double *right = stride->left;
   for (rf_index j = 0; j < count; j++) right[j] = -stride->off[stride->order[j].row];

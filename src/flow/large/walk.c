@@ -30,6 +30,8 @@ void rf_walk_free(RfWalk *walk) {
   rf_free(walk->slack);
   rf_free(walk->nothing);
   rf_free(walk->weighed);
+  rf_free(walk->leader);
+  rf_free(walk->hash);
   rf_free(walk->small);
   memset(walk, 0, sizeof *walk);
 }
@@ -43,7 +45,9 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   walk->slack = RF_NEW(double, 2 * n);
   walk->nothing = RF_NEW(float, n);
   walk->weighed = RF_NEW(double, m *(2 * n + d));
-  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed;
+  walk->leader = RF_NEW(rf_index, m);
+  walk->hash = RF_NEW(uint64_t, m);
+  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed && walk->leader && walk->hash;
   for (rf_index k = 0; k < m && room; k++) {
     RfWalker *w = &walk->walker[k];
     w->w = RF_NEW(double, 3 * d + 3 * n);
@@ -62,8 +66,21 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   return RF_OK;
 }
 
+/* What was said of the sample at this very moment is forgotten: slides settle one by one, and may be left and
+ * taken up again. true: so it is as if nothing had happened. */
+static bool taken_back(RfWalker *w, rf_index sample, RfEventKind kind) {
+  for (rf_index e = w->n_events - 1; e >= 0 && w->events[e].t == w->t; e--) {
+    if (w->events[e].sample != sample) continue;
+    RfEventKind before = w->events[e].kind;
+    memmove(w->events + e, w->events + e + 1, (size_t)(w->n_events - e - 1) * sizeof *w->events);
+    w->n_events--;
+    return before == RF_EVENT_RELEASE && kind == RF_EVENT_SLIDE;
+  }
+  return false;
+}
+
 static RfStatus log_event(RfWalk *walk, RfWalker *w, rf_index sample, RfEventKind kind, rf_index sliding) {
-  if (!walk->logging) return RF_OK;
+  if (!walk->logging || taken_back(w, sample, kind)) return RF_OK;
   if (w->n_events == w->room_events) {
     rf_index room = w->room_events ? 2 * w->room_events : 256;
     RfWalkEvent *events = rf_resize(w->events, room, sizeof *events);
@@ -158,6 +175,14 @@ static void set_field(const RfWalk *walk, RfWalker *w) {
   w->G = rf_la_norm(w->g, d);
 }
 
+/* On a one-dimensional face w is put exactly on the ray. */
+static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
+  rf_index d = walk->d;
+  if (w->n_on != d - 1 || w->n_on == 0 || !(w->G > 0)) return;
+  double along = rf_la_dot(w->w, w->g, d) / w->G;
+  for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
+}
+
 static RfStatus make_small(RfWalk *walk, rf_index count) {
   if (walk->room_small >= count) return RF_OK;
   rf_index room = 2 * count + 8;
@@ -229,6 +254,7 @@ static RfStatus settle(RfWalk *walk, RfWalker *w) {
       }
       for (rf_index k = 0; k < w->n_on; k++) w->b[w->on[k]] = w->h[w->on[k]] = 0;
       set_field(walk, w);
+      settle_on_ray(walk, w);
       return RF_OK;
     }
     status = leave_slide(walk, w, worst, up);
@@ -263,20 +289,14 @@ static RfStatus meet_slide(RfWalk *walk, RfWalker *w, rf_index i) {
   double from = w->side[i];
   w->side[i] = 0;
   RfStatus status = add_on(walk, w, i, c * slope);
-  rf_index at = w->n_events;
   if (!status) status = log_event(walk, w, i, RF_EVENT_SLIDE, sliding);
   if (!status) status = settle(walk, w);
   if (status || w->side[i] == 0) {
     w->n_slides++;
     return status;
   }
-  if (walk->logging) { /* it went through at once: one crossing */
-    rf_index kept = at + 1;
-    w->events[at].kind = RF_EVENT_CROSS;
-    for (rf_index e = at + 1; e < w->n_events; e++)
-      if (w->events[e].sample != i) w->events[kept++] = w->events[e];
-    w->n_events = w->side[i] == from ? at : kept;
-  }
+  if (w->side[i] != from) return log_event(walk, w, i, RF_EVENT_CROSS, sliding); /* it went through at once */
+  taken_back(w, i, RF_EVENT_CROSS);
   return RF_OK;
 }
 
@@ -342,6 +362,13 @@ static double confirm(const RfWalk *walk, RfWalker *w, rf_index i) {
   return isfinite(tau) ? fmax(0, tau) : -1;
 }
 
+/* w parallel to the field meets hyperplanes at the origin only, which it never reaches. */
+static bool on_ray(const RfWalk *walk, const RfWalker *w) {
+  double phi, across;
+  along_field(walk, w, &phi, &across);
+  return across <= RF_TOL_WALK_RAY * fabs(phi);
+}
+
 /* At most `most` crossings of one neuron. */
 static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
   rf_index first;
@@ -356,7 +383,8 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
       w->state = RF_WALK_ENDS;
       return RF_OK;
     }
-    double tau = first >= 0 && isfinite(found) ? confirm(walk, w, first) : INFINITY;
+    bool meets = first >= 0 && isfinite(found) && !on_ray(walk, w);
+    double tau = meets ? confirm(walk, w, first) : INFINITY;
     if (tau < 0) {
       found = look(walk, w, &first);
       continue;
@@ -394,13 +422,47 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
 
 /* ---- all together --------------------------------------------------------------------------- */
 
-/* Fields of the running neurons from their sides, by products for all of them; w.x with them. */
-static RfStatus resync(RfWalk *walk) {
+/* Running neurons of one pattern share their field: leader[k] is the first of those of neuron k. */
+static void find_classes(RfWalk *walk) {
+  rf_index n = walk->n;
+  for (rf_index k = 0; k < walk->m; k++) {
+    const RfWalker *w = &walk->walker[k];
+    walk->leader[k] = -1;
+    if (w->state != RF_WALK_RUNS) continue;
+    uint64_t hash = 0x243f6a8885a308d3u;
+    for (rf_index i = 0; i < n; i++) hash = hash * 0x9e3779b97f4a7c15u + (uint64_t)(int64_t)(w->side[i] + 2);
+    walk->hash[k] = hash;
+    for (rf_index j = 0; j < k && walk->leader[k] < 0; j++)
+      if (walk->leader[j] == j && walk->hash[j] == hash &&
+          memcmp(walk->walker[j].side, w->side, (size_t)n * sizeof(double)) == 0)
+        walk->leader[k] = j;
+    if (walk->leader[k] < 0) walk->leader[k] = k;
+  }
+}
+
+static bool leads(const RfWalk *walk, rf_index k) { return walk->leader[k] == k; }
+
+/* Neuron k takes the field of its leader. */
+static RfStatus follow_leader(RfWalk *walk, rf_index k) {
+  RfWalker *w = &walk->walker[k];
+  const RfWalker *first = &walk->walker[walk->leader[k]];
+  RfStatus status = RF_OK;
+  memcpy(w->base, first->base, (size_t)walk->d * sizeof(double));
+  memcpy(w->g, first->g, (size_t)walk->d * sizeof(double));
+  memcpy(w->side, first->side, (size_t)walk->n * sizeof(double));
+  w->G = first->G, w->active = first->active, w->n_on = 0;
+  for (rf_index z = 0; z < first->n_on && !status; z++)
+    status = add_on(walk, w, first->on[z], first->coef[z]);
+  return status;
+}
+
+/* Fields of the leaders from their sides. */
+static RfStatus set_fields(RfWalk *walk) {
   rf_index n = walk->n, d = walk->d, count = 0;
   RfStatus status = RF_OK;
   for (rf_index k = 0; k < walk->m; k++) {
     const RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
+    if (!leads(walk, k)) continue;
     for (rf_index i = 0; i < n; i++)
       walk->weighed[count * n + i] = w->side[i] > 0   ? walk->c[i]
                                      : w->side[i] < 0 ? walk->leak * walk->c[i]
@@ -412,7 +474,7 @@ static RfStatus resync(RfWalk *walk) {
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
+    if (!leads(walk, k)) continue;
     memcpy(w->base, walk->rows + count++ * d, (size_t)d * sizeof(double));
     if (w->n_on > 0)
       status = settle(walk, w);
@@ -421,30 +483,55 @@ static RfStatus resync(RfWalk *walk) {
   }
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++)
-    if (walk->walker[k].state == RF_WALK_RUNS)
-      memcpy(walk->rows + count++ * d, walk->walker[k].g, (size_t)d * sizeof(double));
+    if (leads(walk, k)) memcpy(walk->rows + count++ * d, walk->walker[k].g, (size_t)d * sizeof(double));
   rf_la_product_nt(walk->weighed, walk->rows, walk->X, count, n, d);
-  count = 0;
-  for (rf_index k = 0; k < walk->m && !status; k++)
-    if (walk->walker[k].state == RF_WALK_RUNS)
-      memcpy(walk->rows + count++ * d, walk->walker[k].w, (size_t)d * sizeof(double));
-  rf_la_product_nt(walk->planes, walk->rows, walk->X, count, n, d);
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
-    if (w->state != RF_WALK_RUNS) continue;
-    for (rf_index i = 0; i < n; i++) {
-      double h = walk->planes[count * n + i];
-      w->b[i] = w->side[i] == 0 ? 0 : walk->weighed[count * n + i];
-      w->h[i] = w->side[i] * h > 0 ? h : 0;
-    }
-    rescale(walk, w);
+    if (!leads(walk, k)) continue;
+    for (rf_index i = 0; i < n; i++) w->b[i] = w->side[i] == 0 ? 0 : walk->weighed[count * n + i];
     count++;
+  }
+  for (rf_index k = 0; k < walk->m && !status; k++) {
+    if (walk->leader[k] < 0 || leads(walk, k)) continue;
+    status = follow_leader(walk, k);
+    memcpy(walk->walker[k].b, walk->walker[walk->leader[k]].b, (size_t)n * sizeof(double));
   }
   return status;
 }
 
-RfStatus rf_walk_refresh(RfWalk *walk, const double *c) {
+/* w.x of the running neurons. */
+static void set_planes(RfWalk *walk) {
+  rf_index n = walk->n, d = walk->d, count = 0;
+  for (rf_index k = 0; k < walk->m; k++)
+    if (walk->leader[k] >= 0) memcpy(walk->rows + count++ * d, walk->walker[k].w, (size_t)d * sizeof(double));
+  rf_la_product_nt(walk->planes, walk->rows, walk->X, count, n, d);
+  count = 0;
+  for (rf_index k = 0; k < walk->m; k++) {
+    RfWalker *w = &walk->walker[k];
+    if (walk->leader[k] < 0) continue;
+    for (rf_index i = 0; i < n; i++) {
+      double h = walk->planes[count * n + i];
+      w->h[i] = w->side[i] * h > 0 ? h : 0;
+    }
+    count++;
+  }
+}
+
+static RfStatus resync(RfWalk *walk, bool planes) {
+  find_classes(walk);
+  RfStatus status = set_fields(walk);
+  if (status) return status;
+  if (planes) set_planes(walk);
+  for (rf_index k = 0; k < walk->m; k++) {
+    RfWalker *w = &walk->walker[k];
+    for (rf_index z = 0; z < w->n_on && walk->leader[k] >= 0; z++) w->h[w->on[z]] = 0;
+    if (walk->leader[k] >= 0) rescale(walk, w);
+  }
+  return RF_OK;
+}
+
+RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes) {
   walk->c = c;
   walk->weight = 0;
   for (rf_index i = 0; i < walk->n; i++) walk->weight += fabs(c[i]) * walk->norm[i];
@@ -452,7 +539,7 @@ RfStatus rf_walk_refresh(RfWalk *walk, const double *c) {
     walk->slack[i] = 10 * walk->context->tol.solver * walk->weight * walk->norm[i];
   for (rf_index k = 0; k < walk->m; k++)
     if (walk->walker[k].state != RF_WALK_DEAD) walk->walker[k].state = RF_WALK_RUNS;
-  return resync(walk);
+  return resync(walk, planes);
 }
 
 static void tell(const RfWalk *walk) {
@@ -478,8 +565,8 @@ RfStatus rf_walk_to(RfWalk *walk, double t_end) {
       status = run(walk, w, t_end, RESYNC);
       going = going || w->state == RF_WALK_RUNS;
     }
-    if (walk->logging) tell(walk);
-    if (going && !status) status = resync(walk);
+    if (walk->telling) tell(walk);
+    if (going && !status) status = resync(walk, true);
   }
   return status;
 }

@@ -44,7 +44,9 @@ typedef struct RfWalk {
   double *weighed, *planes, *rows; /* m x n; m x n; m x d */
   double *small, *slopes;          /* scratch of slides */
   rf_index room_small;
-  bool logging;
+  rf_index *leader;      /* m: first neuron with the pattern of this one, -1 for those that do not run */
+  uint64_t *hash;        /* m: of the patterns */
+  bool logging, telling; /* events are kept; progress is told */
 } RfWalk;
 
 RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const RfGram *gram, rf_index n,
@@ -53,8 +55,8 @@ void rf_walk_free(RfWalk *walk);
 /* Neuron k at direction (d entries of w) and sides (n, or NULL: by the signs of w.x). */
 RfStatus rf_walk_put(RfWalk *walk, rf_index k, const double *w, double log_norm, int sign,
                      const int8_t *sides);
-/* Fields of all neurons under the weights c afresh, and w.x with them. */
-RfStatus rf_walk_refresh(RfWalk *walk, const double *c);
+/* Fields of all neurons under the weights c afresh, and w.x, when it is asked for. */
+RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes);
 /* On to the time t_end (infinite: to their ends). */
 RfStatus rf_walk_to(RfWalk *walk, double t_end);
 /* Whether a problem is one for walkers: thousands of samples, every neuron balanced. */
