@@ -54,15 +54,16 @@ static RfStatus note(RfContext *context, RfSearch *search, const RfReduced *p, c
   return status;
 }
 
-/* What the best value may be short of the maximum. Ends of arcs are directions from rows, 2 units in the last
- * place off, and F is Lipschitz with constant `total`. Within an arc that is longer than the errors of angles
- * F = |g| cos(angle to g), with the pattern at its middle; an error e of the angle of g costs |g| e^2 at
- * most, e being that of angles plus noise/|g|. Kinks that angles cannot tell apart span `crowd`, which costs
- * its length at most. Values near the best were summed with 113 bits. */
+/* What the best value may be short of the maximum. Ends of arcs are directions from rows: the division
+ * rounds each coordinate by u at most, so the angle is off by u, and F is Lipschitz with constant `total`;
+ * the common factor costs 3 u of the value. Within an arc that is longer than the errors of angles F = |g|
+ * cos(angle to g), with the pattern at its middle; an error e of the angle of g costs |g| e^2 at most, e
+ * being that of angles plus noise/|g|. Kinks that angles cannot tell apart span `crowd`, which costs its
+ * length at most. Values near the best were summed with 113 bits. */
 static double shortfall(double best, double total, double noise, double crowd) {
   double spread = rf_plane_angle + 4 * noise / best, plain = rf_plane_ulps * DBL_EPSILON * total;
   if (!(noise < best / 8)) return plain + crowd * total;
-  return fmin(plain, 4 * DBL_EPSILON * total + 4 * best * spread * spread) + crowd * total;
+  return fmin(plain, DBL_EPSILON * total + 4 * best * (DBL_EPSILON + spread * spread)) + crowd * total;
 }
 
 /* The kinks in order, the first one again at the end; how many. */

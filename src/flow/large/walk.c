@@ -66,8 +66,21 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   return RF_OK;
 }
 
+/* What was said of the sample at this very moment is forgotten: slides settle one by one, and may be left and
+ * taken up again. true: so it is as if nothing had happened. */
+static bool taken_back(RfWalker *w, rf_index sample, RfEventKind kind) {
+  for (rf_index e = w->n_events - 1; e >= 0 && w->events[e].t == w->t; e--) {
+    if (w->events[e].sample != sample) continue;
+    RfEventKind before = w->events[e].kind;
+    memmove(w->events + e, w->events + e + 1, (size_t)(w->n_events - e - 1) * sizeof *w->events);
+    w->n_events--;
+    return before == RF_EVENT_RELEASE && kind == RF_EVENT_SLIDE;
+  }
+  return false;
+}
+
 static RfStatus log_event(RfWalk *walk, RfWalker *w, rf_index sample, RfEventKind kind, rf_index sliding) {
-  if (!walk->logging) return RF_OK;
+  if (!walk->logging || taken_back(w, sample, kind)) return RF_OK;
   if (w->n_events == w->room_events) {
     rf_index room = w->room_events ? 2 * w->room_events : 256;
     RfWalkEvent *events = rf_resize(w->events, room, sizeof *events);
@@ -162,6 +175,14 @@ static void set_field(const RfWalk *walk, RfWalker *w) {
   w->G = rf_la_norm(w->g, d);
 }
 
+/* On a one-dimensional face w is put exactly on the ray. */
+static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
+  rf_index d = walk->d;
+  if (w->n_on != d - 1 || w->n_on == 0 || !(w->G > 0)) return;
+  double along = rf_la_dot(w->w, w->g, d) / w->G;
+  for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
+}
+
 static RfStatus make_small(RfWalk *walk, rf_index count) {
   if (walk->room_small >= count) return RF_OK;
   rf_index room = 2 * count + 8;
@@ -233,6 +254,7 @@ static RfStatus settle(RfWalk *walk, RfWalker *w) {
       }
       for (rf_index k = 0; k < w->n_on; k++) w->b[w->on[k]] = w->h[w->on[k]] = 0;
       set_field(walk, w);
+      settle_on_ray(walk, w);
       return RF_OK;
     }
     status = leave_slide(walk, w, worst, up);
@@ -267,20 +289,14 @@ static RfStatus meet_slide(RfWalk *walk, RfWalker *w, rf_index i) {
   double from = w->side[i];
   w->side[i] = 0;
   RfStatus status = add_on(walk, w, i, c * slope);
-  rf_index at = w->n_events;
   if (!status) status = log_event(walk, w, i, RF_EVENT_SLIDE, sliding);
   if (!status) status = settle(walk, w);
   if (status || w->side[i] == 0) {
     w->n_slides++;
     return status;
   }
-  if (walk->logging) { /* it went through at once: one crossing */
-    rf_index kept = at + 1;
-    w->events[at].kind = RF_EVENT_CROSS;
-    for (rf_index e = at + 1; e < w->n_events; e++)
-      if (w->events[e].sample != i) w->events[kept++] = w->events[e];
-    w->n_events = w->side[i] == from ? at : kept;
-  }
+  if (w->side[i] != from) return log_event(walk, w, i, RF_EVENT_CROSS, sliding); /* it went through at once */
+  taken_back(w, i, RF_EVENT_CROSS);
   return RF_OK;
 }
 
@@ -346,6 +362,13 @@ static double confirm(const RfWalk *walk, RfWalker *w, rf_index i) {
   return isfinite(tau) ? fmax(0, tau) : -1;
 }
 
+/* w parallel to the field meets hyperplanes at the origin only, which it never reaches. */
+static bool on_ray(const RfWalk *walk, const RfWalker *w) {
+  double phi, across;
+  along_field(walk, w, &phi, &across);
+  return across <= RF_TOL_WALK_RAY * fabs(phi);
+}
+
 /* At most `most` crossings of one neuron. */
 static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
   rf_index first;
@@ -360,7 +383,8 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
       w->state = RF_WALK_ENDS;
       return RF_OK;
     }
-    double tau = first >= 0 && isfinite(found) ? confirm(walk, w, first) : INFINITY;
+    bool meets = first >= 0 && isfinite(found) && !on_ray(walk, w);
+    double tau = meets ? confirm(walk, w, first) : INFINITY;
     if (tau < 0) {
       found = look(walk, w, &first);
       continue;

@@ -17,25 +17,29 @@ static bool in_class_cone(const RfWalk *walk, const RfWalker *w, int sign) {
   return true;
 }
 
+/* Hyperplanes reached; those left are not crossings of their own. */
 static RfStatus copy_events(RfContext *context, RfAlignNeuron *out, const RfWalker *w) {
-  rf_index count = w->n_events;
+  rf_index count = 0, to = 0;
+  for (rf_index e = 0; e < w->n_events; e++) count += w->events[e].kind != RF_EVENT_RELEASE;
   out->crossings = RF_NEW(RfCrossing, count);
   out->crossed = RF_NEW(rf_index, count);
   out->crossed_kinds = RF_NEW(int8_t, count);
   if (!out->crossings || !out->crossed || !out->crossed_kinds)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for crossings");
-  for (rf_index e = 0; e < count; e++) {
+  for (rf_index e = 0; e < w->n_events; e++) {
     const RfWalkEvent *event = &w->events[e];
-    out->crossed[e] = event->sample;
-    out->crossed_kinds[e] = (int8_t)event->kind;
-    out->crossings[e] = (RfCrossing){.t = event->t,
-                                     .n_samples = 1,
-                                     .samples = out->crossed + e,
-                                     .kinds = out->crossed_kinds + e,
-                                     .sliding = event->sliding};
+    if (event->kind == RF_EVENT_RELEASE) continue;
+    out->crossed[to] = event->sample;
+    out->crossed_kinds[to] = (int8_t)event->kind;
+    out->crossings[to] = (RfCrossing){.t = event->t,
+                                      .n_samples = 1,
+                                      .samples = out->crossed + to,
+                                      .kinds = out->crossed_kinds + to,
+                                      .sliding = event->sliding};
+    to++;
   }
   out->n_crossings = count;
-  out->t_last = count > 0 ? w->events[count - 1].t : 0;
+  out->t_last = count > 0 ? out->crossings[count - 1].t : 0;
   out->n_slides = w->n_slides;
   return RF_OK;
 }
@@ -50,7 +54,13 @@ static void growth(const RfWalk *walk, const RfWalker *w, RfAlignNeuron *out) {
   }
   RfAlignSegment segment = {.G = w->G, .phi = w->sign * dot, .alpha = sqrt(dot * dot + sum), .K = sum};
   double log_amplitude;
+  if (sum <= RF_TOL_WALK_RAY * RF_TOL_WALK_RAY * dot * dot) segment.K = 0, segment.alpha = fabs(dot);
   rf_align_segment_growth(&segment, &out->G, &log_amplitude);
+  if (out->G < 0 && w->n_on != d - 1) { /* an unstable direction, held only by exact alignment */
+    out->destiny = RF_DESTINY_STUCK;
+    out->G = 0;
+    return;
+  }
   out->log_amplitude = w->log_norm + log_amplitude - out->G * w->t;
 }
 
