@@ -36,7 +36,7 @@ def gaussian(n, d):
 cases = [gaussian(*size) for size in
          ((60, 10), (100, 5), (40, 40), (80, 10), (150, 5), (300, 3), (500, 2), (60, 60), (1000, 2), (100, 10))]
 cases.append(("linear teacher, 10 % flipped (100,10)", [flipped(folder + "/flipped.csv")]))
-cases.append(("digits 1/8, leak 0.1 (356,64)", ["digits8x8.csv", "--classes", "1,8", "--divide", "16", "--leak", "0.1"]))
+cases.append(("digits 1/8, leak 0.1 (356,64)", ["data/digits8x8.csv", "--classes", "1,8", "--divide", "16", "--leak", "0.1"]))
 
 
 def run(program, data, threads, limit=seconds):

@@ -58,7 +58,7 @@ esac
 cat >"$work/toolchain.cmake" <<CMAKE
 set(CMAKE_SYSROOT $sysroot)
 set(CMAKE_C_FLAGS_INIT "-include $source_dir/python/wheel_symbols.h")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,-rpath-link,$libraries -Wl,-rpath-link,$sysroot/lib/x86_64-linux-gnu -Wl,-rpath-link,$sysroot/opt/blas/lib -Wl,-rpath-link,$work/flint/python_flint.libs")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L$libraries -L$sysroot/lib/x86_64-linux-gnu -Wl,--exclude-libs,libsqlite3.a -Wl,-rpath-link,$libraries -Wl,-rpath-link,$sysroot/lib/x86_64-linux-gnu -Wl,-rpath-link,$sysroot/opt/blas/lib -Wl,-rpath-link,$work/flint/python_flint.libs")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "\${CMAKE_SHARED_LINKER_FLAGS_INIT}")
 set(ZLIB_LIBRARY $libraries/libz.so CACHE FILEPATH "")
 set(ZLIB_INCLUDE_DIR $sysroot/usr/include CACHE PATH "")

@@ -127,6 +127,12 @@ static void add_candidates(RfText *out, int count, char **words) {
 }
 
 int cli_completion(int count, char **words) {
+  static const char help[] =
+      "reluflow completion bash|zsh|fish  the script that completes commands, flags and choices\n\n"
+      "  source <(reluflow completion bash)   in ~/.bashrc, likewise zsh\n"
+      "  reluflow completion fish | source    in config.fish\n";
+  if (count == 0 || strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0)
+    return cli_print(help, sizeof help - 1) ? CLI_DONE : CLI_BAD_USAGE;
   static const struct {
     const char *name, *script;
   } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};

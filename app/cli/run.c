@@ -121,8 +121,8 @@ static bool ends_with(const char *text, const char *ending) {
 
 /* A name that promises something other than JSON or a page: before the work, not after it. */
 static RfStatus check_output(CliRun *run) {
-  static const char *const others[] = {".npz", ".npy", ".csv", ".html",       ".svg",
-                                       ".pdf", ".png", ".db",  ".safetensors"};
+  static const char *const others[] = {".npz", ".npy", ".html", ".svg",
+                                       ".pdf", ".png", ".db",   ".safetensors"};
   const char *name = run->common.output;
   if (!name || run->command->owns_output) return RF_OK;
   for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)

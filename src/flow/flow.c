@@ -63,7 +63,10 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
     if (!status) status = rf_fit(run, &limit->outcome, limit->why);
     run->seconds_fit = rf_clock_seconds() - begin;
     if (!status && limit->outcome == RF_FLOW_CONVERGED) {
-      if (after_fit && run->phase.part == 1 && run->wakes == 0) status = rf_run_save(run, after_fit);
+      if (after_fit && run->phase.part == 1 && run->wakes == 0) {
+        run->evaluations_fit = run->system.evaluations;
+        status = rf_run_save(run, after_fit);
+      }
       if (!status) status = rf_infinity(run, polish, &limit->outcome, limit->why);
     }
   } while (!status && run->woken && run->wakes < MOST_WAKES);
@@ -240,6 +243,14 @@ static void stopped_early(RfFlowResult *result) {
   result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
 }
 
+/* The whole way again is affordable while the fit took fewer products than this, about a second. */
+static const double affordable_products = 1e9;
+
+static bool affordable(const RfFlowProblem *problem, rf_index evaluations) {
+  return (double)evaluations * (double)problem->start->m * (double)problem->n * (double)problem->d <=
+         affordable_products;
+}
+
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfRun run;
@@ -271,7 +282,8 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (!status) status = finish(&run, result);
   if (!status) judge_audit(result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
-    status = second_opinion(context, &result->limit, &own, settings, after_fit.values ? &after_fit : NULL);
+    bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
+    status = second_opinion(context, &result->limit, &own, settings, again ? NULL : &after_fit);
     if (!status) judge_opinion(&result->limit);
     if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
       run.phase.left = -1; /* taken up again, it repeats the last polish */

@@ -287,7 +287,8 @@ typedef struct RfRun {
   double escape_slack; /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
-  rf_index step_events; /* events applied since the caller last looked */
+  rf_index evaluations_fit; /* of the fit, where its end was kept */
+  rf_index step_events;     /* events applied since the caller last looked */
   RfPhase phase;
   bool reached; /* settings->until holds */
   bool woken;   /* on the way to infinity a sample that nobody saw is seen again */

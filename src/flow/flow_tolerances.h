@@ -10,18 +10,19 @@
   1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples                     \
          */
 #define RF_TOL_SLOPE_STIFF                                                                                   \
-  1e-5 /* the same at the end of an implicit step, where the weights are known to its error times q */
-#define RF_TOL_SLOPE_AT   1e-12 /* the same where the moment is looked for, so that it is found before that */
-#define RF_TOL_GAP        1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
-#define RF_TOL_GAP_AT     1e-9  /* the same where the moment is looked for */
-#define RF_TOL_BRACKET    4e-16 /* width of a bracket that cannot be halved any more */
-#define RF_TOL_INSET      1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
-#define RF_TOL_TIE        1e-11 /* events this close (fractions of a step) are one: dense output is no better */
-#define RF_TOL_CUT        1e-15 /* implicit steps are cut at an event to this part of their length, */
-#define RF_TOL_CUT_BEYOND 1e-11 /* and at most this far behind the hyperplane, */
-#define RF_TOL_CUT_MARGIN 1e-7  /* nor so far that the margins move by this, */
-#define RF_TOL_CUT_LEAST  2e-15 /* but no nearer than rounding */
-#define RF_TOL_SETTLING   100.0 /* times 1/q: margins relax at rates of q times a length */
+  3e-6 /* the same at the end of an implicit step, where the weights are known to its error times q */
+#define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
+#define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
+#define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
+#define RF_TOL_BRACKET       4e-16 /* width of a bracket that cannot be halved any more */
+#define RF_TOL_INSET         1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
+#define RF_TOL_TIE           1e-11 /* events this close (fractions of a step) are one: dense output is no better */
+#define RF_TOL_CUT           1e-15 /* implicit steps are cut at an event to this part of their length, */
+#define RF_TOL_CUT_BEYOND    1e-11 /* and at most this far behind the hyperplane, */
+#define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
+#define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
+#define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
+#define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -35,6 +36,7 @@
 
 /* ---- which continuations exist (sides.c) ---- */
 #define RF_TOL_SIDE   1e-14 /* rounding of a slope or of a push relative to the terms it is summed from */
+#define RF_TOL_ACROSS 1e-9  /* cosine of the field with a weightless sample that says where the unit goes */
 #define RF_TOL_FASTER 1e-12 /* one field is faster than another by more than rounding */
 
 /* ---- steps (run.c, explicit.c, implicit.c) ---- */
@@ -43,6 +45,7 @@
 #define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT 1e-15
 #define RF_TOL_MARGIN         0.02  /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_FINITE         0.03  /* of the tolerance, for weights at a finite time */
 #define RF_TOL_CARE           1e-13 /* finest tolerance of implicit steps, some hundred ulps */
 #define RF_TOL_STEP_LONGEST   1e12  /* at rest the error is zero and the step would overflow */
 

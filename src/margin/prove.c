@@ -12,7 +12,7 @@
  * rf_margin_balance. */
 enum { small_support = 600 };
 
-/* ---- enclosed weights ---------------------------------------------------------------------------------- */
+/* ---- enclosed weights -------------------------------------------------------------------------- */
 
 /* A = (d x d) columns of the first d rows, with its approximate inverse R beside it, in extended precision.
  */
@@ -102,8 +102,7 @@ static RfStatus enclose_weights(RfContext *context, bool *exact, const double *X
   return status;
 }
 
-/* ---- either ----------------------------------------------------------------------------------------------
- */
+/* ---- either ------------------------------------------------------------------------------------ */
 
 RfStatus rf_prove_farkas(RfContext *context, bool *exact, const RfRows *rows, const double *farkas,
                          bool intercept) {

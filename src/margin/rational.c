@@ -241,8 +241,7 @@ RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *out, const RfRow
   return status;
 }
 
-/* ---- as text --------------------------------------------------------------------------------------------
- */
+/* ---- as text ----------------------------------------------------------------------------------- */
 
 void rf_exact_margin_free(RfExactMargin *margin) {
   rf_balance_free(&margin->v);

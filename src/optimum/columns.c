@@ -453,6 +453,10 @@ RfStatus rf_solve_columns(RfSolve *s, double aim) {
   if (!status) status = columns_new(&c);
   if (!status) status = rf_solve_linear_network(s);
   if (!status) status = generate(&c, aim);
+  if (status == RF_INTERRUPTED && c.lambda) {
+    for (rf_index i = 0; i < c.n; i++) s->trial[i] = fmax(0, c.lambda[i]);
+    status = rf_solve_last_bound(s, s->trial);
+  }
   s->result->newton_steps += c.pivots;
   columns_free(&c);
   return status;

@@ -309,8 +309,7 @@ static RfStatus look_ahead(RfRun *run, Corner *corner, rf_index from, rf_index t
   return resolve_unit(run, corner, k, run->c_ahead);
 }
 
-/* A sample without weight has no kink, and no field across it that rounding would not decide: it is crossed.
- */
+/* A sample without weight has no kink. Where the field does not say more than rounding, it is crossed. */
 static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
   rf_index k = run->hits[from].unit;
@@ -319,6 +318,9 @@ static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from
   for (rf_index j = from; j < to; j++) {
     rf_index i = run->hits[j].sample;
     if (run->hits[j].kind != RF_HIT_PLANE || system->c[i] != 0 || corner->before[i] == 0) continue;
+    const double *x = system->problem->X + i * system->d, *g = corner->sides.g;
+    double across = fabs(rf_la_dot(g, x, system->d)), size = rf_la_norm(g, system->d) * system->x_norm[i];
+    if (corner->n_on > 0 && across > RF_TOL_ACROSS * size) continue;
     changed = changed || sigma[i] != -corner->before[i];
     sigma[i] = (int8_t)-corner->before[i];
   }

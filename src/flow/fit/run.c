@@ -68,6 +68,8 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
+  if (settings->until == RF_UNTIL_TIME) /* the weights themselves are asked for: errors add up over the run */
+    run->tol = fmax(RF_TOL_FINITE * run->tol, RF_TOL_CARE), run->tol_implicit = run->tol;
   run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
@@ -297,6 +299,16 @@ static double tolerance(const RfRun *run) {
   return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
 }
 
+/* One implicit step into y_end, units that slide put exactly on their hyperplanes: what the linear algebra
+ * leaves across them, 1e-10, would show in the margins. */
+static RfStatus try_implicit(RfRun *run, double h, double *error) {
+  RfSystem *system = &run->system;
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+  return status;
+}
+
 /* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
  * margins by what shows in the weights. */
 static double close_enough(const RfSystem *system, const RfHit *hit) {
@@ -328,7 +340,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
 static RfStatus try_shorter(RfRun *run, double h) {
   RfSystem *system = &run->system;
   double error;
-  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+  RfStatus status = try_implicit(run, h, &error);
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, h);
@@ -360,7 +372,8 @@ static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, 
 /* The slopes of slides are those of weights that have settled: where slopes alone are to be located at large
  * margins, the step is not cut inside the transient at its start. */
 static double shortest_cut(const RfRun *run, double h) {
-  if (!run->at_infinity || run->problem->freeze_second) return 0;
+  if (!run->at_infinity || run->problem->freeze_second || run->system.q_least < RF_TOL_SETTLING_FROM)
+    return 0;
   for (rf_index j = 0; j < run->n_hits; j++)
     if (run->hits[j].kind != RF_HIT_SLOPE) return 0;
   return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
@@ -406,8 +419,7 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   double low = 0, high = *h, error;
   for (int round = 0; round < 50; round++) {
     double middle = round < 49 ? 0.5 * (low + high) : high;
-    RfStatus status =
-        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
+    RfStatus status = try_implicit(run, middle, &error);
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
     double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
@@ -432,7 +444,7 @@ static RfStatus step_implicit(RfRun *run) {
   double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
-    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+    status = try_implicit(run, h, &error);
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
