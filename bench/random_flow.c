@@ -3,7 +3,8 @@
  *   bench_random_flow [--family F|all] [--count N] [--first J] [--seed S] [--seconds T] [--ode TOL]
  *                     [--finite] [--second-opinion] [--list]
  *
- * Without --seed the clock gives it, and it is printed; the families are those of tests/flow/families.h.
+ * Without --seed the clock gives it, and it is printed; the families are those of tests/flow/families.h, and
+ * `layered`: networks of depth 2 to 4, dense, diagonal or with shared weights.
  * Every run must end in a status within its time; what is called converged is put through the KKT projection
  * and the escape test outside the flow, and run again at a finer tolerance. --finite compares weights at
  * finite times with the Cartesian integrator; --second-opinion carries that integrator to margin 400 or to a
@@ -17,10 +18,10 @@
 
 #include "../tests/flow/opinion.h"
 
-enum { RUN_SECONDS = 20 };
+enum { RUN_SECONDS = 60 };
 
 typedef struct Options {
-  int family; /* FAMILY_COUNT: all */
+  int family; /* FAMILY_COUNT: layered; FAMILY_COUNT + 1: all */
   rf_index count, first;
   uint64_t seed;
   double seconds, ode;
@@ -116,6 +117,113 @@ static void check_converged(RfContext *context, Report *report, const FamilyProb
              report->by_rerun ? "rerun" : "", report->rerun, report->direction_error);
 }
 
+/* ---- layered networks ------------------------------------------------------------------------ */
+
+enum { LAYERED_SAMPLES = 8, LAYERED_INPUTS = 4 };
+
+typedef struct LayeredProblem {
+  rf_index n, d;
+  int depth, kind; /* 0 dense, 1 diagonal and a dense last layer, 2 shared and a dense last layer */
+  double X[LAYERED_SAMPLES * LAYERED_INPUTS], y[LAYERED_SAMPLES], leak;
+  RfLoss loss;
+  RfLayeredNet net;
+} LayeredProblem;
+
+/* A layer of `inputs` outputs in which weight j of `inputs` is used on every diagonal: a circulant matrix. */
+static RfStatus add_circulant(RfContext *context, RfLayeredNet *net, rf_index inputs) {
+  int32_t pattern[LAYERED_INPUTS * LAYERED_INPUTS];
+  for (rf_index r = 0; r < inputs; r++)
+    for (rf_index c = 0; c < inputs; c++) pattern[r * inputs + c] = (int32_t)((c - r + inputs) % inputs);
+  return rf_layers_add_shared(context, net, pattern, inputs, inputs);
+}
+
+static RfStatus layered_problem_new(RfContext *context, LayeredProblem *p, uint64_t seed, rf_index number) {
+  RfRandom random;
+  double leaks[] = {0, 0.1, 0.5, 1}, spreads[] = {1, 0.5, 0.1};
+  rf_random_init(&random, seed, (uint64_t)number);
+  memset(p, 0, sizeof *p);
+  p->n = family_between(&random, 2, LAYERED_SAMPLES), p->d = family_between(&random, 2, LAYERED_INPUTS);
+  p->depth = (int)family_between(&random, 2, 4), p->kind = (int)rf_random_below(&random, 3);
+  p->leak = leaks[rf_random_below(&random, 4)];
+  p->loss = rf_random_below(&random, 2) ? RF_LOSS_EXP : RF_LOSS_LOGISTIC;
+  bool aside = rf_random_below(&random, 2);
+  for (rf_index k = 0; k < p->n * p->d; k++) p->X[k] = rf_random_gaussian(&random);
+  for (rf_index i = 0; i < p->n; i++) {
+    p->y[i] = i == 0 ? 1 : i == 1 ? -1 : rf_random_sign(&random);
+    if (aside) p->X[i * p->d] = p->y[i] * (0.2 + fabs(p->X[i * p->d]));
+  }
+  RfStatus status = rf_layers_new(context, &p->net, p->leak);
+  rf_index inputs = p->d;
+  for (int l = 0; l < p->depth && !status; l++) {
+    rf_index outputs = l + 1 == p->depth ? 1 : p->kind == 0 ? family_between(&random, 1, 4) : inputs;
+    if (l + 1 == p->depth || p->kind == 0)
+      status = rf_layers_add_dense(context, &p->net, inputs, outputs);
+    else
+      status = p->kind == 1 ? rf_layers_add_diagonal(context, &p->net, inputs)
+                            : add_circulant(context, &p->net, inputs);
+    inputs = outputs;
+  }
+  double spread = spreads[rf_random_below(&random, 3)];
+  for (rf_index j = 0; j < p->net.n_parameters && !status; j++)
+    p->net.theta[j] = spread * rf_random_gaussian(&random);
+  return status;
+}
+
+static double layered_distance(const RfLayeredNet *a, const RfLayeredNet *b) {
+  double sum = 0;
+  for (rf_index j = 0; j < a->n_parameters; j++) sum += pow(a->theta[j] - b->theta[j], 2);
+  return sqrt(sum);
+}
+
+/* The KKT residual outside the flow, and the same run at a tenth of the tolerance. */
+static void check_layered(RfContext *context, Report *report, const LayeredProblem *p,
+                          const RfLayeredLimit *limit) {
+  RfLayeredKkt kkt = {0};
+  RfLayeredLimit other = {0};
+  RfFlowSettings settings;
+  rf_flow_settings_init(&settings);
+  settings.check_direction = false;
+  if (limit->held == 0) { /* at kinks the projection knows one slope only, and is no refutation */
+    RfStatus status = rf_certify_layered_kkt(context, &kkt, &limit->net, p->X, p->y, p->n);
+    report->by_kkt = status || !(kkt.stationarity < 1e-8 && kkt.complementarity < 1e-8);
+    rf_layered_kkt_free(&kkt);
+  }
+  report->direction_error = limit->direction_error;
+  context->tol.ode *= 0.1;
+  context->deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;
+  report->rerun = NAN;
+  if (rf_flow_run_layered(context, &other, &p->net, p->X, p->y, p->n, p->loss, false, &settings) < 0) return;
+  if (other.outcome == RF_FLOW_CONVERGED) report->rerun = layered_distance(&other.net, &limit->net);
+  if (other.outcome == RF_FLOW_NOT_SEPARATED) report->rerun = 2;
+  report->by_rerun = report->rerun > fmax(1e-6, 10 * limit->direction_error);
+  rf_layered_limit_free(&other);
+  if (report->by_kkt || report->by_rerun)
+    snprintf(report->text, sizeof report->text, "%s%s distance %.2g, direction_error %.2g",
+             report->by_kkt ? "KKT " : "", report->by_rerun ? "rerun" : "", report->rerun,
+             report->direction_error);
+}
+
+static void run_layered(Report *report, const LayeredProblem *p) {
+  RfContext context;
+  RfFlowSettings settings;
+  RfLayeredLimit limit = {0};
+  rf_context_init(&context);
+  rf_flow_settings_init(&settings);
+  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
+  clock_t began = clock();
+  report->status =
+      rf_flow_run_layered(&context, &limit, &p->net, p->X, p->y, p->n, p->loss, false, &settings);
+  report->seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+  if (report->status < 0) {
+    snprintf(report->text, sizeof report->text, "failure: %.200s", context.error);
+    return;
+  }
+  report->outcome = limit.outcome;
+  snprintf(report->text, sizeof report->text, "%s", limit.why);
+  if (limit.outcome == RF_FLOW_CONVERGED) check_layered(&context, report, p, &limit);
+  rf_layered_limit_free(&limit);
+}
+
 static void take_opinion(Report *report, Opinion opinion) {
   report->opinion = opinion.given, report->by_opinion = opinion.contradicts,
   report->distance = opinion.distance;
@@ -130,10 +238,10 @@ static void run_one(Report *report, const FamilyProblem *p, const Options *optio
   rf_flow_settings_init(&settings);
   if (options->ode > 0) context.tol.ode = options->ode;
   if (options->finite) settings.until = RF_UNTIL_TIME, settings.until_value = time;
-  double began = rf_clock_seconds();
-  context.deadline = began + RUN_SECONDS / 2.0;
+  clock_t began = clock(); /* of this process: the machine may be busy with others */
+  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
   report->status = rf_flow_run(&context, &result, &p->flow, &settings);
-  report->seconds = rf_clock_seconds() - began;
+  report->seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
   context.deadline = INFINITY;
   if (report->status < 0) {
     snprintf(report->text, sizeof report->text, "failure: %.200s", context.error);
@@ -152,8 +260,8 @@ static void run_one(Report *report, const FamilyProblem *p, const Options *optio
 }
 
 /* In a process of its own: crashes and endless loops are counted, not shared. */
-static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, const Options *options,
-                      double time) {
+static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, const LayeredProblem *layered,
+                      const Options *options, double time) {
   int ends[2], state = 0;
   memset(report, 0, sizeof *report);
   if (pipe(ends)) exit(2);
@@ -161,7 +269,10 @@ static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, cons
   pid_t child = fork();
   if (child == 0) {
     alarm(options->second || options->finite ? 10 * RUN_SECONDS : RUN_SECONDS);
-    run_one(report, p, options, time);
+    if (layered)
+      run_layered(report, layered);
+    else
+      run_one(report, p, options, time);
     _exit(write(ends[1], report, sizeof *report) != (ssize_t)sizeof *report);
   }
   close(ends[1]);
@@ -206,7 +317,7 @@ static rf_index run_family(Tally *tally, Family family, const Options *options, 
       snprintf(flags, sizeof flags, " --until time=%.17g", time);
     }
     rf_index lost = tally->hangs + tally->crashes;
-    run_apart(tally, &report, &p, options, time);
+    run_apart(tally, &report, &p, NULL, options, time);
     bool bad = count_run(tally, &report, tally->hangs + tally->crashes - lost);
     wrong += bad;
     if (bad || (options->list && report.outcome == RF_FLOW_UNDECIDED)) {
@@ -219,6 +330,28 @@ static rf_index run_family(Tally *tally, Family family, const Options *options, 
       family_problem_print(stdout, &p, flags);
     }
     family_problem_free(&p);
+  }
+  return wrong;
+}
+
+static rf_index run_layered_family(Tally *tally, const Options *options, double until) {
+  static const char *const kinds[] = {"dense", "diagonal", "shared"};
+  rf_index wrong = 0;
+  for (rf_index j = options->first; j < options->first + options->count && rf_clock_seconds() < until; j++) {
+    RfContext context;
+    LayeredProblem p;
+    Report report;
+    rf_context_init(&context);
+    if (layered_problem_new(&context, &p, options->seed, j)) exit(2);
+    rf_index lost = tally->hangs + tally->crashes;
+    run_apart(tally, &report, NULL, &p, options, 0);
+    bool bad = count_run(tally, &report, tally->hangs + tally->crashes - lost);
+    wrong += bad;
+    if (bad || (options->list && report.outcome == RF_FLOW_UNDECIDED))
+      printf("# layered %lld (%s, depth %d, leak %g, %lld x %lld): %s: %s\n", (long long)j, kinds[p.kind],
+             p.depth, p.leak, (long long)p.n, (long long)p.d,
+             bad ? "WRONG" : rf_flow_outcome_name(report.outcome), report.text);
+    rf_layers_free(&p.net);
   }
   return wrong;
 }
@@ -247,7 +380,8 @@ static void add(Tally *sum, const Tally *t) {
 }
 
 static bool read_options(Options *options, int argc, char **argv) {
-  *options = (Options){.family = FAMILY_COUNT, .count = 2000, .seed = (uint64_t)time(NULL), .seconds = 1e9};
+  *options =
+      (Options){.family = FAMILY_COUNT + 1, .count = 2000, .seed = (uint64_t)time(NULL), .seconds = 1e9};
   for (int k = 1; k < argc; k++) {
     const char *name = argv[k], *value = k + 1 < argc ? argv[k + 1] : "";
     if (strcmp(name, "--finite") == 0)
@@ -270,7 +404,8 @@ static bool read_options(Options *options, int argc, char **argv) {
       options->family = -1;
       for (int f = 0; f < FAMILY_COUNT; f++)
         if (strcmp(value, family_names[f]) == 0) options->family = f;
-      if (strcmp(value, "all") == 0) options->family = FAMILY_COUNT;
+      if (strcmp(value, "layered") == 0) options->family = FAMILY_COUNT;
+      if (strcmp(value, "all") == 0) options->family = FAMILY_COUNT + 1;
       k++;
     } else
       return false;
@@ -280,7 +415,7 @@ static bool read_options(Options *options, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   Options options;
-  Tally all = {0}, tally[FAMILY_COUNT] = {{0}};
+  Tally all = {0}, tally[FAMILY_COUNT + 1] = {{0}};
   rf_index wrong = 0;
   if (!read_options(&options, argc, argv)) {
     fprintf(
@@ -291,14 +426,16 @@ int main(int argc, char **argv) {
   printf("seed %llu\n", (unsigned long long)options.seed);
   double until = rf_clock_seconds() + options.seconds;
   for (int f = 0; f < FAMILY_COUNT; f++)
-    if (options.family == FAMILY_COUNT || options.family == f)
+    if (options.family == FAMILY_COUNT + 1 || options.family == f)
       wrong += run_family(&tally[f], (Family)f, &options, until);
+  if (options.family >= FAMILY_COUNT && !options.finite && !options.second)
+    wrong += run_layered_family(&tally[FAMILY_COUNT], &options, until);
   printf("\n%-12s %6s %9s %9s %8s %19s %5s %6s %5s %11s %5s %7s %5s %5s %8s %7s %8s\n", "family", "runs",
          "converged", "not-sep.", "branched", "undecided", "KKT", "escape", "rerun", "opinion", "audit",
          "failure", "crash", "hang", "mean ms", "worst s", "farthest");
-  for (int f = 0; f < FAMILY_COUNT; f++) {
+  for (int f = 0; f <= FAMILY_COUNT; f++) {
     add(&all, &tally[f]);
-    if (tally[f].count > 0) print_row(family_names[f], &tally[f]);
+    if (tally[f].count > 0) print_row(f < FAMILY_COUNT ? family_names[f] : "layered", &tally[f]);
   }
   print_row("all", &all);
   return wrong > 0;

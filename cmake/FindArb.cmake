@@ -13,5 +13,5 @@ find_package_handle_standard_args(Arb REQUIRED_VARS FLINT_LIBRARY ARB_INCLUDE_DI
 if(Arb_FOUND AND NOT TARGET Arb::Arb)
   add_library(Arb::Arb INTERFACE IMPORTED)
   set_target_properties(Arb::Arb PROPERTIES INTERFACE_LINK_LIBRARIES "${ARB_LIBRARIES}"
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${ARB_INCLUDE_DIR}")
+    INTERFACE_INCLUDE_DIRECTORIES "${ARB_INCLUDE_DIR}") # of an imported target: system headers
 endif()

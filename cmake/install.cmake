@@ -16,6 +16,9 @@ install(DIRECTORY include/reluflow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES data/README.md data/iris.csv data/breast_cancer.csv data/digits8x8.csv
   DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow/data) # app/cli/data_folder.c looks there
 
+# The explorer, when ./bootstrap web has built it: `reluflow explore` looks there.
+install(FILES ${PROJECT_SOURCE_DIR}/build-web/reluflow.html DESTINATION ${CMAKE_INSTALL_DATADIR}/reluflow OPTIONAL)
+
 file(RELATIVE_PATH RF_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x) # relocatable: from the .pc file back to the prefix
 set(RF_PC_ARB "-lflint")
 if(ARB_LIBRARY)

@@ -24,6 +24,8 @@ def _sources():
             shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("mnist", "__pycache__"))
         for file in ("CMakeLists.txt", "LICENSE"):
             shutil.copy(root / file, copy)
+        (copy / "docs").mkdir()
+        shutil.copy(root / "docs" / "fields.md", copy / "docs")
         yield
     finally:
         shutil.rmtree(copy, ignore_errors=True)

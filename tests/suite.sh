@@ -116,7 +116,7 @@ variant_style() {
 # The page is built and tried: under node, and in Chromium when playwright can be had from PyPI.
 variant_web() {
   configure_and_build build-test -DRF_WERROR=ON || { count_check "plain build" 1; return; }
-  RF_JOBS=$jobs web/build.sh build-web >&2
+  RF_WEB_TESTS=ON RF_JOBS=$jobs web/build.sh build-web >&2
   local status=$?
   count_check "web build" $status
   [ $status -eq 0 ] || return

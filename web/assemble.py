@@ -7,7 +7,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent / "src"
 # The order in which the parts see each other.
-SCRIPTS = ["engine", "model", "film", "draw", "plane", "ways", "timeline", "panels", "share", "lessons", "app"]
+SCRIPTS = ["draw", "engine", "model", "film", "plane", "ways", "timeline", "panels", "share", "lessons", "app"]
 
 
 def text(name):

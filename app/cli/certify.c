@@ -1,4 +1,5 @@
 /* `reluflow certify DATA MODEL`: is this network a KKT point, a local optimum, the global optimum? */
+#include "certify/certify.h"
 #include "cli/cli.h"
 #include "layers/layers.h"
 
@@ -7,7 +8,8 @@
 typedef struct CertifyFlags {
   double leak;
   const char *map;
-  bool local, prove, check;
+  bool local, prove, check, robustness;
+  int freeze;
   const char *proof;
 } CertifyFlags;
 
@@ -19,6 +21,10 @@ static const CliOption options[] = {
     {"--map", CLI_TEXT, FIELD(map), "NAMES", NULL, 0, 0,
      "which arrays are the weights: fc1.weight=W,fc2.weight=a"},
     {"--local", CLI_FLAG, FIELD(local), NULL, NULL, 0, 0, "do not compare with the global optimum"},
+    {"--freeze", CLI_CHOICE, FIELD(freeze), "none|second", "none", 0, 0,
+     "also judge it where only the first layer may move"},
+    {"--robustness", CLI_FLAG, FIELD(robustness), NULL, NULL, 0, 0,
+     "the exact distance of every sample to the decision boundary, and one perturbation that flips all"},
     {"--prove", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
      "enclose an exact KKT point near the network in ball arithmetic, and say how near"},
     {"--proof", CLI_TEXT, FIELD(proof), "FILE", NULL, 0, 0,
@@ -85,13 +91,31 @@ static RfStatus prove(CliRun *run, CliProof *proof, const RfDataset *data, const
   return flags->check ? cli_check_proof(run, proof) : RF_OK;
 }
 
+/* What is asked beside the certificate. */
+typedef struct Extras {
+  RfRobustness robustness;
+  RfFrozenVerdict frozen;
+} Extras;
+
+static RfStatus look_further(CliRun *run, Extras *extras, const RfNet *net, const RfDataset *data) {
+  const CertifyFlags *flags = run->settings;
+  RfStatus status = RF_OK;
+  if (flags->robustness)
+    status = rf_certify_robustness(&run->context, &extras->robustness, net, data->X, data->y, data->n, 0);
+  if (!status && flags->freeze == 1)
+    status = rf_certify_frozen(&run->context, &extras->frozen, net, data->X, data->y, data->n);
+  return status;
+}
+
 static void write_json(RfJson *json, const CliRun *run, const RfDataset *data, const RfCertificate *c,
-                       const CliProof *proof, const CliProof *optimum) {
+                       const Extras *extras, const CliProof *proof, const CliProof *optimum) {
   rf_json_string(json, "name", data->name);
   rf_json_string(json, "model", run->arguments[1]);
   rf_certificate_json(json, c);
   cli_proof_json(json, "proof", proof);
   cli_proof_json(json, "optimum_proof", optimum);
+  rf_robustness_json(json, &extras->robustness);
+  rf_frozen_json(json, &extras->frozen);
   rf_json_null(json, "positive_class");
   rf_json_null(json, "per_class");
 }
@@ -107,14 +131,16 @@ static void write_html(RfText *page, const CliRun *run, const RfDataset *data, c
 }
 
 static void deliver(CliRun *run, const RfDataset *data, const RfNet *net, const RfCertificate *c,
-                    const CliProof *proof, const CliProof *optimum) {
-  if (run->json) write_json(run->json, run, data, c, proof, optimum);
+                    const Extras *extras, const CliProof *proof, const CliProof *optimum) {
+  if (run->json) write_json(run->json, run, data, c, extras, proof, optimum);
   if (run->common.report) write_html(&run->html, run, data, c);
   if (!run->wants_page) return;
   rf_text_addf(&run->page, "%s  %lld neurons, leak %g, on %s: %lld samples in %lld dimensions\n",
                run->arguments[1], (long long)net->m, net->leak, data->name, (long long)data->n,
                (long long)data->d);
   rf_certificate_page(&run->page, c, run->width);
+  if (extras->robustness.distance) rf_robustness_page(&run->page, &extras->robustness);
+  if (extras->frozen.local_why) rf_frozen_page(&run->page, &extras->frozen);
   cli_proof_page(&run->page, proof);
   cli_proof_page(&run->page, optimum);
 }
@@ -128,6 +154,8 @@ static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNe
     status =
         rf_fail(&run->context, RF_ERR_USAGE, "%s: a network with %lld inputs, the data have %lld columns",
                 path, (long long)rf_layers_inputs(net), (long long)data->d);
+  else if (((const CertifyFlags *)run->settings)->robustness)
+    status = rf_fail(&run->context, RF_ERR_USAGE, "--robustness: for networks of two layers");
   else if (rf_layers_outputs_count(net) != 1)
     status = rf_fail(&run->context, RF_ERR_USAGE, "%s: a network with %lld outputs; one is needed", path,
                      (long long)rf_layers_outputs_count(net));
@@ -140,6 +168,8 @@ static int certify_layered(CliRun *run, const RfDataset *data, const RfLayeredNe
       rf_json_layered_certificate(run->json, &c);
       rf_json_null(run->json, "proof");
       rf_json_null(run->json, "optimum_proof");
+      rf_json_null(run->json, "robustness");
+      rf_json_null(run->json, "frozen");
       rf_json_null(run->json, "positive_class");
       rf_json_null(run->json, "per_class");
     }
@@ -193,13 +223,20 @@ static int certify_run(CliRun *run) {
   if (!status) status = rf_certify_net(&run->context, &c, &net, data.X, data.y, data.n, &settings);
   CliProof proof = {0}, optimum = {0};
   RfText path = {0};
+  Extras extras = {0};
   RfStatus proved = status >= 0 ? prove(run, &proof, &data, &net, &c) : RF_OK;
   if (!proved && proof.file) proved = prove_optimum(run, &optimum, &path, &data, &net, &c);
   if (proved < 0) status = proved;
-  if (status >= 0) deliver(run, &data, &net, &c, &proof, &optimum);
+  if (status >= 0) {
+    RfStatus known = look_further(run, &extras, &net, &data);
+    if (known < 0) status = known;
+  }
+  if (status >= 0) deliver(run, &data, &net, &c, &extras, &proof, &optimum);
   rf_text_free(&path);
   bool fails = status == RF_OK && !c.kkt.holds;
   rf_certificate_free(&c);
+  rf_robustness_free(&extras.robustness);
+  rf_frozen_verdict_free(&extras.frozen);
   rf_net_free(&net);
   rf_dataset_free(&data);
   return fails ? CLI_DOES_NOT_HOLD : cli_finish(run, status);

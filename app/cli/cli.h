@@ -124,7 +124,7 @@ struct CliCommand {
   int (*run)(CliRun *run);
 };
 
-extern const CliCommand cli_rerun;
+extern const CliCommand cli_rerun, cli_explore;
 extern const CliCommand cli_sweep, cli_sweep_status, cli_sweep_resume, cli_sweep_retry, cli_sweep_export,
     cli_sweep_show, cli_sweep_plot, cli_basins;
 extern const CliCommand cli_explain, cli_certify, cli_flow, cli_train, cli_verify, cli_inspect, cli_maxmargin,
@@ -146,6 +146,9 @@ RfStatus cli_load_layers(CliRun *run, RfLayeredNet *net, bool *layered, bool *we
 /* The first folder of data that holds `file`, in folder[CLI_PATH_SIZE]; false when none does, with the first
  * one that was looked at, "" for none. */
 bool cli_data_folder(const CliRun *run, char *folder, const char *file);
+/* The page of the explorer that came with the program, or that was built beside it; false when there is none.
+ */
+bool cli_page_file(char path[CLI_PATH_SIZE]);
 /* True when the user gave the option (for example "--scale"). */
 bool cli_given(const CliRun *run, const char *option);
 /* Exit status for a library status. After a failure (< 0) the frame prints "reluflow: " and the context's
@@ -208,6 +211,8 @@ void cli_help_overview(RfText *out);
 void cli_help_group(RfText *out, const char *group);
 void cli_help_command(RfText *out, const CliCommand *command, int width);
 int cli_help(int count, char **words);
+/* `reluflow completion bash|zsh|fish`, and the words that their scripts ask for. */
+int cli_completion(int count, char **words);
 /* Runs a command whose flags are in `words`; returns the exit status. */
 int cli_run(const CliCommand *command, int count, char **words);
 /* Writes everything to standard output; false when the reader is gone or the disk is full. */

@@ -49,6 +49,16 @@ static bool installed(char *folder) {
   return false;
 }
 
+bool cli_page_file(char path[CLI_PATH_SIZE]) {
+  static const char *const places[] = {"../share/reluflow", "data", "../build-web", "../../build-web"};
+  char own[CLI_PATH_SIZE], folder[CLI_PATH_SIZE];
+  if (!own_folder(own)) return false;
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+    if (join(folder, own, places[k]) && holds(folder, "reluflow.html"))
+      return join(path, folder, "reluflow.html");
+  return false;
+}
+
 bool cli_data_folder(const CliRun *run, char *folder, const char *file) {
   const char *given = run->common.data_dir, *named = given ? given : getenv("RELUFLOW_DATA");
   char own[CLI_PATH_SIZE];

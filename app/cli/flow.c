@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef struct FlowFlags {
-  rf_index width, trace, frames, max_steps;
-  bool no_audit, prove;
+  rf_index width, trace, frames, max_steps, paths;
+  bool no_audit, once, prove;
   double leak, log_scale, ca, verdict;
   int norm, freeze, branches;
   const char *loss, *init, *scale, *weights, *map, *until, *checkpoint, *resume;
@@ -48,8 +48,13 @@ static const CliOption options[] = {
      "about this many states of every neuron along the run, in the JSON, for those who show it move"},
     {"--max-steps", CLI_INDEX, FIELD(max_steps), "N", "200000", 1, 0,
      "integrator steps after which the limit is undecided"},
+    {"--paths", CLI_INDEX, FIELD(paths), "N", "0", 0, 0,
+     "put the ways of N neurons through alignment, in the plane of the pictures, into the JSON object"},
     {"--no-audit", CLI_FLAG, FIELD(no_audit), NULL, NULL, 0, 0,
      "do not read the run independently while it goes on: for sweeps"},
+    {"--once", CLI_FLAG, FIELD(once), NULL, NULL, 0, 0,
+     "no second run at other settings: limit.direction_error is not known, and the answer comes in half the "
+     "time"},
     {"--prove-alignment", CLI_FLAG, FIELD(prove), NULL, NULL, 0, 0,
      "decide crossings, slides and destinies of the limit of small scale in ball and exact arithmetic"},
     {"--verdict", CLI_NUMBER, FIELD(verdict), "S", "2", 0, 1e9,
@@ -84,7 +89,8 @@ static RfStatus settings_from_flags(CliRun *run, RfStudyFlowSettings *s) {
   s->all_branches = flags->branches == 2;
   s->frames = flags->frames;
   s->flow.trace = flags->trace, s->flow.max_steps = flags->max_steps;
-  s->flow.audit = !flags->no_audit, s->flow.prove_alignment = flags->prove;
+  s->flow.audit = !flags->no_audit, s->flow.check_direction = !flags->once,
+  s->flow.prove_alignment = flags->prove;
   s->verdict_seconds = flags->verdict;
   s->checkpoint = flags->checkpoint, s->resume = flags->resume;
   RfStatus status = read_until(run, &s->flow);
@@ -106,9 +112,13 @@ static RfStatus read_weights(CliRun *run, RfNet *net, RfStudyFlowSettings *s) {
 static RfStatus show(CliRun *run, const RfDataset *data, const RfStudyFlow *const *flows, rf_index count) {
   RfStatus status = RF_OK;
   RfContext drawing = cli_drawing_context(run);
-  if (run->json) rf_json_flows(run->json, data, flows, count, run->common.detail);
+  const FlowFlags *flags = run->settings;
+  if (run->json) {
+    rf_json_flows(run->json, data, flows, count, run->common.detail);
+    status = rf_json_paths(&drawing, run->json, count == 1 ? flows[0] : NULL, flags->paths);
+  }
   if (run->wants_page) rf_text_flows(&run->page, flows, count, run->common.detail);
-  if (run->common.report) {
+  if (!status && run->common.report) {
     rf_html_begin(&run->html, "Gradient flow", data->name);
     status = rf_html_flows(&drawing, &run->html, flows, count);
     rf_html_end(&run->html);
@@ -122,6 +132,7 @@ static RfStatus show_layered(CliRun *run, const RfStudyLayered *study) {
   if (run->json) {
     rf_json_layered_flow(run->json, study);
     rf_json_null(run->json, "continuations"), rf_json_null(run->json, "per_class");
+    rf_json_null(run->json, "paths");
   }
   if (run->wants_page) rf_text_layered_flow(&run->page, study, 80);
   if (run->common.report) {

@@ -31,6 +31,7 @@ void cli_help_overview(RfText *out) {
   cli_help_group(out, NULL);
   rf_text_addf(out, "  %-22s  %s\n", "help [COMMAND]", "help on a command");
   rf_text_addf(out, "  %-22s  %s\n", "help fields [COMMAND]", "every field of the JSON output");
+  rf_text_addf(out, "  %-22s  %s\n", "completion SHELL", "completion for bash, zsh or fish");
   heading(out, "Data");
   rf_text_add(
       out, "  DATA is a file (.csv .tsv .libsvm .svm .svmlight .npz .npy, MNIST idx), - for standard input,\n"
@@ -217,8 +218,8 @@ static void man_page(RfText *out) {
 /* ---- `reluflow help ...` --------------------------------------------------------------------- */
 
 static int unknown_topic(const char *word) {
-  const char *names[CLI_MAX_OPTIONS] = {"fields", "help", "data"};
-  int count, known = 3;
+  const char *names[CLI_MAX_OPTIONS] = {"fields", "help", "data", "completion"};
+  int count, known = 4;
   const CliCommand *const *commands = cli_commands(&count);
   for (int i = 0; i < count && known < CLI_MAX_OPTIONS; i++) names[known++] = commands[i]->name;
   const char *close = cli_suggest(word, names, known);
@@ -240,6 +241,7 @@ static int help_fields(RfText *out, const char *name) {
 }
 
 static int help_topic(RfText *out, const char *topic) {
+  if (strcmp(topic, "completion") == 0) return cli_completion(0, NULL);
   int count;
   const CliCommand *const *commands = cli_commands(&count);
   for (int i = 0; i < count; i++) {

@@ -18,6 +18,7 @@ int main(int argc, char **argv) {
   char **words = argv + 1;
   if (count == 0 || is_help(words[0])) return cli_help(0, NULL);
   if (strcmp(words[0], "help") == 0) return cli_help(count - 1, words + 1);
+  if (strcmp(words[0], "completion") == 0) return cli_completion(count - 1, words + 1);
   if (strcmp(words[0], "--version") == 0) {
     static const char version[] = "reluflow " RF_VERSION "\n";
     return cli_print(version, sizeof version - 1) ? CLI_DONE : CLI_BAD_USAGE;

@@ -23,7 +23,8 @@ const CliOption cli_common_options[] = {
     {"--threads", CLI_INDEX, AT(threads), "N", "1", 1, 0, "worker threads; results do not depend on it"},
     {"--tol", CLI_NUMBER, AT(tol), "X", NULL, 1e-300, 1,
      "relative tolerance of the command's main decision, as its help says"},
-    {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18, "stop after S seconds with what is known by then"},
+    {"--time", CLI_NUMBER, AT(time), "S", NULL, 0, 1e18,
+     "stop after S seconds of work, reading not counted, with what is known by then"},
     {"--data-dir", CLI_TEXT, AT(data_dir), "DIR", NULL, 0, 0,
      "where data files are looked up that are not found as named; default: the folder in the environment "
      "variable RELUFLOW_DATA, then the data that came with the program"},
@@ -149,22 +150,27 @@ static RfStatus set_value(RfContext *context, const CliOption *option, void *bas
 
 /* ---- suggestions ----------------------------------------------------------------------------- */
 
-/* Levenshtein distance, for words of up to 40 letters. */
+/* How many letters were left out, added, changed or swapped with the next one; for words of up to 40 letters.
+ */
 static int distance(const char *a, const char *b) {
-  int row[42], m = (int)strlen(b);
+  int rows[3][42], m = (int)strlen(b), i = 1;
+  int *before = rows[0], *last = rows[1], *row = rows[2];
   if (m > 40 || strlen(a) > 40) return 100;
-  for (int j = 0; j <= m; j++) row[j] = j;
-  for (int i = 1; *a; a++, i++) {
-    int diagonal = row[0];
+  for (int j = 0; j <= m; j++) last[j] = j, before[j] = 100;
+  for (; a[i - 1]; i++) {
     row[0] = i;
     for (int j = 1; j <= m; j++) {
-      int change = diagonal + (b[j - 1] != *a);
-      diagonal = row[j];
-      int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-      row[j] = change < least ? change : least;
+      int best = last[j - 1] + (b[j - 1] != a[i - 1]);
+      if (last[j] + 1 < best) best = last[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+      row[j] = best;
     }
+    int *oldest = before;
+    before = last, last = row, row = oldest;
   }
-  return row[m];
+  return last[m];
 }
 
 const char *cli_suggest(const char *word, const char *const *names, int count) {

@@ -24,7 +24,7 @@ typedef struct Comparison {
 
 /* Times differ from run to run, and so does how the result was made. */
 static bool passed_over(const char *key) {
-  static const char *const names[] = {"run", "seconds", "steps_per_second", "file"};
+  static const char *const names[] = {"run", "seconds", "steps_per_second", "file", "python"};
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
     if (strcmp(key, names[k]) == 0) return true;
   return false;

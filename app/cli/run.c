@@ -119,6 +119,22 @@ static bool ends_with(const char *text, const char *ending) {
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
+/* A name that promises something other than JSON or a page: before the work, not after it. */
+static RfStatus check_output(CliRun *run) {
+  static const char *const others[] = {".npz", ".npy", ".html", ".svg",
+                                       ".pdf", ".png", ".db",   ".safetensors"};
+  const char *name = run->common.output;
+  if (!name || run->command->owns_output) return RF_OK;
+  for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+    if (ends_with(name, others[k]))
+      return rf_fail(
+          &run->context, RF_ERR_USAGE,
+          "-o %s: what is written is JSON (.json), or the page (.txt); networks in JSON results are read "
+          "wherever a MODEL is",
+          name);
+  return RF_OK;
+}
+
 static bool output_is_page(const CliRun *run) {
   return run->common.output && ends_with(run->common.output, ".txt");
 }
@@ -180,6 +196,7 @@ static int run_parsed(CliRun *run) {
 int cli_run(const CliCommand *command, int count, char **words) {
   CliRun run;
   RfStatus status = cli_open(&run, command, count, words);
+  if (status == RF_OK) status = check_output(&run);
   int exit_status = status == RF_OK ? run_parsed(&run) : cli_finish(&run, status);
   if (run.failed) cli_usage("%s", run.context.error[0] ? run.context.error : rf_status_name(run.status));
   cli_close(&run);

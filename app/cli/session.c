@@ -96,6 +96,9 @@ static const char *look_up(const CliRun *run, const char *path, RfText *found) {
 RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wanted) {
   RfText data = {0}, labels = {0};
   RfDataSource source = *wanted;
+  bool timed = wanted == &run->source && cli_given(run, "--time");
+  if (timed)
+    run->context.deadline = INFINITY; /* --time is for the work, which begins with the data at hand */
   const CliSamples *samples = samples_named(run, source.path);
   RfStatus status;
   if (samples) {
@@ -108,6 +111,7 @@ RfStatus cli_load_source(CliRun *run, RfDataset *dataset, const RfDataSource *wa
     status = rf_data_load(&run->context, dataset, &source);
   }
   if (status == RF_OK && run->json && wanted == &run->source) rf_study_digest(run->digest, dataset);
+  if (timed) rf_context_limit(&run->context, run->common.time);
   if (status > 0) { /* interrupted: without data there is no partial result */
     run->stopped_reading = true;
     status = rf_fail(&run->context, RF_ERR_IO, "%s: interrupted while reading", wanted->path);

@@ -126,3 +126,34 @@ void rf_certificate_json(RfJson *json, const RfCertificate *c) {
   global_json(json, c);
   layers_json(json, c);
 }
+
+void rf_robustness_json(RfJson *json, const RfRobustness *r) {
+  if (!r || !r->distance) return rf_json_null(json, "robustness");
+  rf_json_object(json, "robustness");
+  rf_json_boolean(json, "exact", r->exact);
+  rf_json_number(json, "smallest", rf_robustness_quantile(r, 0));
+  rf_json_number(json, "median", rf_robustness_quantile(r, 0.5));
+  rf_json_numbers(json, "distance", r->distance, r->n);
+  rf_json_numbers(json, "lower", r->lower, r->n);
+  rf_json_matrix(json, "nearest", r->nearest, r->n, r->d);
+  rf_json_number(json, "universal", r->universal);
+  rf_json_numbers(json, "direction", r->direction, r->d);
+  rf_json_number(json, "nodes", r->nodes);
+  rf_json_end(json);
+}
+
+void rf_frozen_json(RfJson *json, const RfFrozenVerdict *v) {
+  if (!v || !v->local_why) return rf_json_null(json, "frozen");
+  rf_json_object(json, "frozen");
+  rf_json_boolean(json, "holds", v->kkt.holds);
+  rf_json_number(json, "stationarity", v->kkt.stationarity);
+  rf_json_number(json, "complementarity", v->kkt.complementarity);
+  rf_json_number(json, "objective", v->kkt.objective);
+  rf_json_number(json, "lower", v->lower);
+  rf_json_number(json, "gap", v->gap);
+  rf_json_string(json, "local", rf_verdict_name(v->local));
+  rf_json_string(json, "local_why", v->local_why);
+  rf_json_string(json, "global", rf_verdict_name(v->global));
+  rf_json_string(json, "global_why", v->global_why);
+  rf_json_end(json);
+}

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the sentence ----------------------------------------------------------------------------------- */
@@ -232,4 +233,36 @@ void rf_certificate_html(RfText *page, const RfCertificate *c) {
   }
   verdict_html(page, "Global optimum", c->global, c->global_why);
   if (isfinite(c->lower)) section_html(page, "Against the best possible", bounds, c);
+}
+
+static int by_value(const void *a, const void *b) {
+  double p = *(const double *)a, q = *(const double *)b;
+  return p < q ? -1 : p > q;
+}
+
+double rf_robustness_quantile(const RfRobustness *r, double share) {
+  double *sorted = r->n > 0 ? RF_NEW(double, r->n) : NULL, value = NAN;
+  if (sorted) {
+    memcpy(sorted, r->distance, (size_t)r->n * sizeof *sorted);
+    qsort(sorted, (size_t)r->n, sizeof *sorted, by_value);
+    value = sorted[(rf_index)(share * (double)(r->n - 1))];
+  }
+  rf_free(sorted);
+  return value;
+}
+
+void rf_robustness_page(RfText *page, const RfRobustness *r) {
+  rf_text_addf(page, "distance to the decision boundary: %.6g at least, median %.6g, %s\n",
+               rf_robustness_quantile(r, 0), rf_robustness_quantile(r, 0.5),
+               r->exact ? "exact" : "bracketed (a limit on the pieces was met)");
+  if (isfinite(r->universal))
+    rf_text_addf(page, "one perturbation flips all samples: x - y c u with c = %.6g\n", r->universal);
+  else
+    rf_text_add(page, "no perturbation along the mean gradient or the class sums flips all samples\n");
+}
+
+void rf_frozen_page(RfText *page, const RfFrozenVerdict *v) {
+  rf_text_addf(page, "second layer frozen: %s KKT point; local %s (%s), global %s (%s)\n",
+               v->kkt.holds ? "a" : "no", rf_verdict_name(v->local), v->local_why, rf_verdict_name(v->global),
+               v->global_why);
 }

@@ -24,6 +24,8 @@ static void certify_members(RfJson *json, const RfExplanation *e) {
   rf_certificate_json(json, &e->certificate);
   rf_json_null(json, "proof");
   rf_json_null(json, "optimum_proof");
+  rf_robustness_json(json, NULL);
+  rf_frozen_json(json, NULL);
   rf_json_string(json, "positive_class", e->positive_class);
   rf_json_null(json, "per_class");
 }

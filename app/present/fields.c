@@ -12,7 +12,7 @@ static const RfFieldTable *const tables[] = {
     &rf_fields_sweep_export, &rf_fields_sweep_show, &rf_fields_sweep_plot, &rf_fields_basins,
     &rf_fields_data_list,    &rf_fields_data_make,  &rf_fields_data_info,  &rf_fields_separator,
     &rf_fields_class_vector, &rf_fields_witness,    &rf_fields_slack,      &rf_fields_run,
-    &rf_fields_rerun,
+    &rf_fields_rerun,        &rf_fields_explore,
 };
 
 const RfFieldTable *const *rf_field_tables(rf_index *count) {

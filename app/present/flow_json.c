@@ -196,6 +196,22 @@ static void compared_json(RfJson *json, const RfFlowCompared *compared) {
   rf_json_end(json);
 }
 
+static void candidates_json(RfJson *json, const RfFlowLimit *limit, bool weights) {
+  rf_json_array(json, "candidates");
+  for (rf_index j = 0; j < limit->n_candidates; j++) {
+    const RfFlowCandidate *candidate = &limit->candidates[j];
+    rf_json_object(json, NULL);
+    rf_json_string(json, "status", rf_flow_outcome_name(candidate->outcome));
+    rf_json_number(json, "margin", candidate->margin);
+    rf_json_number(json, "distance", candidate->distance);
+    rf_json_integer(json, "groups", candidate->n_groups);
+    rf_json_matrix(json, "W", weights ? candidate->net.W : NULL, candidate->net.m, candidate->net.d);
+    rf_json_numbers(json, "a", weights ? candidate->net.a : NULL, candidate->net.m);
+    rf_json_end(json);
+  }
+  rf_json_end(json);
+}
+
 static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   const RfFlowResult *result = report->result;
   const RfFlowLimit *limit = &result->limit;
@@ -222,6 +238,7 @@ static void limit_json(RfJson *json, const RfFlowReport *report, char *text) {
   rf_json_string(json, "status", rf_flow_outcome_name(limit->outcome));
   rf_json_string(json, "why", limit->why[0] ? limit->why : NULL);
   rf_json_string(json, "reason", limit->outcome == RF_FLOW_UNDECIDED ? limit->why : NULL);
+  candidates_json(json, limit, weights);
   rf_json_end(json);
 }
 

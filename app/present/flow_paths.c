@@ -17,6 +17,7 @@ void rf_flow_paths_free(RfFlowPaths *paths) {
   rf_free(paths->points);
   rf_free(paths->ends);
   rf_free(paths->samples);
+  rf_free(paths->plane);
   memset(paths, 0, sizeof *paths);
 }
 
@@ -88,9 +89,10 @@ RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowP
                            const RfFlowResult *result, rf_index most) {
   rf_index m = problem->start->m, d = problem->d, count = m < most ? m : most;
   double times[PATH_POINTS], t1 = result->alignment.t1;
-  double *directions = RF_NEW(double, count *PATH_POINTS *(d + 1)), *axes = RF_NEW(double, 2 * d + 2);
+  double *directions = RF_NEW(double, count *PATH_POINTS *(d + 1)), *axes;
   RfStatus status = RF_OK;
   memset(paths, 0, sizeof *paths);
+  paths->plane = axes = RF_NEW(double, 2 * d + 2);
   paths->neurons = RF_NEW(rf_index, count);
   paths->points = RF_NEW(double, count *PATH_POINTS * 2);
   paths->ends = RF_NEW(double, count * 2);
@@ -116,7 +118,38 @@ RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowP
       project(paths->samples + 2 * i, problem->X + i * d, axes, d, false);
   }
   rf_free(directions);
-  rf_free(axes);
   if (status) rf_flow_paths_free(paths);
   return status;
+}
+
+/* x and y of every neuron, one row each. */
+static void coordinate_json(RfJson *json, const char *key, const RfFlowPaths *paths, int which) {
+  double *values = RF_NEW(double, paths->count * paths->n_times);
+  if (!values) return rf_json_fail(json);
+  for (rf_index k = 0; k < paths->count * paths->n_times; k++) values[k] = paths->points[2 * k + which];
+  rf_json_matrix(json, key, values, paths->count, paths->n_times);
+  rf_free(values);
+}
+
+RfStatus rf_json_paths(RfContext *context, RfJson *json, const RfStudyFlow *study, rf_index most) {
+  RfFlowPaths paths = {0};
+  RfStatus status = RF_OK;
+  if (study && most > 0)
+    status = rf_flow_paths_new(context, &paths, &study->problem, &study->run.result, most);
+  if (status < 0) return status;
+  if (paths.count == 0) {
+    rf_json_null(json, "paths");
+    return RF_OK;
+  }
+  rf_json_object(json, "paths");
+  rf_json_integers(json, "neurons", paths.neurons, paths.count);
+  rf_json_matrix(json, "plane", paths.plane, 2, study->problem.d);
+  rf_json_array(json, "axes");
+  for (int k = 0; k < 2; k++) rf_json_string(json, NULL, paths.axes[k]);
+  rf_json_end(json);
+  coordinate_json(json, "x", &paths, 0);
+  coordinate_json(json, "y", &paths, 1);
+  rf_json_end(json);
+  rf_flow_paths_free(&paths);
+  return RF_OK;
 }

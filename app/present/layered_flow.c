@@ -32,6 +32,8 @@ static void limit_json(RfJson *json, const RfLayeredLimit *limit) {
   rf_json_string(json, "status", rf_flow_outcome_name(limit->outcome));
   rf_json_string(json, "why", limit->why[0] ? limit->why : NULL);
   rf_json_string(json, "reason", limit->outcome == RF_FLOW_UNDECIDED ? limit->why : NULL);
+  rf_json_array(json, "candidates");
+  rf_json_end(json);
   rf_json_end(json);
 }
 

@@ -9,6 +9,7 @@
 
 #include "reluflow/study.h"
 #include "reluflow/train.h"
+#include "certify/certify.h"
 #include "core/core.h"
 
 #ifdef __cplusplus
@@ -400,6 +401,7 @@ typedef struct RfFlowPaths {
   double *ends; /* count x 2: the limit likewise; NaN for a neuron that is 0 there */
   double *samples;  /* n x 2: the data in the same plane */
   char axes[2][48]; /* names of the axes for d > 2 */
+  double *plane;    /* 2 x d: the orthonormal axes themselves */
 } RfFlowPaths;
 
 /* A time for drawing that a reader waits for: the deadline of the context given to rf_flow_paths_new. */
@@ -411,6 +413,9 @@ RF_API void rf_flow_paths_free(RfFlowPaths *paths);
  */
 RF_API RfStatus rf_flow_paths_new(RfContext *context, RfFlowPaths *paths, const RfFlowProblem *problem,
                                   const RfFlowResult *result, rf_index most);
+
+/* The member `paths`, of at most `most` neurons; null for 0 of them, without a study, and out of time. */
+RF_API RfStatus rf_json_paths(RfContext *context, RfJson *json, const RfStudyFlow *study, rf_index most);
 
 /* Pictures; rf_svg_free them. */
 RF_API void rf_svg_flow_neurons(RfSvg *svg, const RfFlowReport *report, const RfFlowPaths *paths);
@@ -431,6 +436,14 @@ RF_API void rf_certificate_verdict(RfText *out, const RfCertificate *certificate
 /* The page for a terminal of `width` columns, and the same as the body of an HTML page. */
 RF_API void rf_certificate_page(RfText *page, const RfCertificate *certificate, int width);
 RF_API void rf_certificate_html(RfText *page, const RfCertificate *certificate);
+/* Distances to the decision boundary: the member `robustness` (null without one), two lines of the page, and
+ * the distance below which a share of the samples lies. */
+RF_API void rf_robustness_json(RfJson *json, const RfRobustness *robustness);
+RF_API void rf_robustness_page(RfText *page, const RfRobustness *robustness);
+/* The member `frozen` (null without one), and its lines of the page. */
+RF_API void rf_frozen_json(RfJson *json, const RfFrozenVerdict *verdict);
+RF_API void rf_frozen_page(RfText *page, const RfFrozenVerdict *verdict);
+RF_API double rf_robustness_quantile(const RfRobustness *robustness, double share);
 
 /* ---- training ------------------------------------------------------------------------------------ */
 

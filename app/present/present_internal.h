@@ -63,6 +63,6 @@ extern const RfFieldTable rf_fields_data_list, rf_fields_data_make, rf_fields_da
 extern const RfFieldTable rf_fields_sweep, rf_fields_sweep_export, rf_fields_sweep_show, rf_fields_sweep_plot,
     rf_fields_basins;
 extern const RfFieldTable rf_fields_inspect, rf_fields_maxmargin, rf_fields_flow, rf_fields_certify,
-    rf_fields_train, rf_fields_verify, rf_fields_explain;
+    rf_fields_train, rf_fields_verify, rf_fields_explain, rf_fields_explore;
 
 #endif

@@ -226,6 +226,27 @@ RF_API RfStatus rf_certify_proof_optimum(RfContext *context, RfProof *proof, con
                                          const RfCertificate *certificate, const RfNet *net, const double *X,
                                          const double *y, rf_index n);
 
+/* ---- how far samples are from the decision boundary -------------------------------------------------- */
+
+/* Exact distances: |delta| is shortest with y_i f(x_i + delta) <= 0. At most |x_i|, because f(0) = 0; 0 where
+ * the network is wrong. */
+typedef struct RfRobustness {
+  rf_index n, d;
+  double *distance;  /* n; where not exact, a length that does flip the sample */
+  double *lower;     /* n: no shorter one flips it; equal to the distance when exact */
+  double *nearest;   /* n rows of d: x_i + delta */
+  bool exact;        /* for every sample */
+  double nodes;      /* linear pieces and groups of them that were looked at */
+  double *direction; /* d: unit u of one perturbation for all samples, x_i - c y_i u */
+  double
+      universal; /* the smallest c that makes all samples wrong that were right; NaN when none up to 2|x| */
+} RfRobustness;
+
+RF_API void rf_robustness_free(RfRobustness *robustness);
+/* max_nodes: per sample, 0 for the usual limit; beyond it a distance is bracketed. */
+RF_API RfStatus rf_certify_robustness(RfContext *context, RfRobustness *robustness, const RfNet *net,
+                                      const double *X, const double *y, rf_index n, double max_nodes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,6 +53,7 @@ typedef struct RfFlowProblem {
   double log_scale;   /* ln eps */
   bool in_limit;      /* eps -> 0 after t -> infinity: log_scale is ignored, times after alignment are NaN */
   bool freeze_second; /* a stays at its initial value (times eps); only W moves */
+  const struct RfGram *gram; /* for the library's own use: NULL */
 } RfFlowProblem;
 
 typedef enum RfBranches { RF_BRANCHES_STOP = 0, RF_BRANCHES_FOLLOW = 1 } RfBranches;
@@ -279,6 +280,14 @@ typedef struct RfFlowCompared {
       disagreed; /* distance of a coarser run that ended elsewhere and was outvoted by a finer one; 0: none */
 } RfFlowCompared;
 
+/* Where one of several runs that do not agree ended. */
+typedef struct RfFlowCandidate {
+  RfFlowOutcome outcome;
+  double margin, distance; /* normalised margin; |difference| of its direction from the first run's */
+  rf_index n_groups;
+  RfNet net; /* |theta| = 1 */
+} RfFlowCandidate;
+
 /* The limit direction; for outcomes other than converged, the normalised state reached. */
 typedef struct RfFlowLimit {
   RfFlowOutcome outcome;
@@ -297,6 +306,8 @@ typedef struct RfFlowLimit {
   double *lambda;                       /* n */
   double direction_error; /* |difference| of two runs at different settings; NaN without a second run */
   RfFlowCompared compared;
+  rf_index n_candidates; /* undecided because runs disagree: where each of them ended, the first run first */
+  RfFlowCandidate *candidates;
   rf_index n_resting, *resting; /* not separated: samples with y f(x) <= 0 for ever */
   double log_size;              /* ln |theta| reached by integration before the polish */
 } RfFlowLimit;

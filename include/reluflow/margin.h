@@ -37,8 +37,9 @@ typedef struct RfLinearMargin {
   double complementarity; /* largest (z_i.w + y_i b)/margin - 1 over rows with a positive multiplier */
   double farkas_residual; /* |sum farkas_i z_i| / sum farkas_i |z_i|; with an intercept z_i has one more
                              entry, y_i max|x| */
-  bool exact; /* not separable, and integer weights near `farkas` balance exactly: proved. Tried for
-                 supports of up to 600 entries; smaller ones that do not balance are undecided */
+  bool exact; /* not separable, and proved: integer weights near `farkas` balance exactly (supports of up to
+                 600 entries; those that do not balance are undecided), or d+1 positive weights were enclosed
+               */
   rf_index iterations;
 } RfLinearMargin;
 

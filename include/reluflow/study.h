@@ -228,8 +228,9 @@ typedef struct RfExplainSettings {
   RfStudyFlowSettings flow; /* the start, the loss and the run; its leak is that of every part */
   RfStudyBestSettings best;
   bool thorough; /* as in RfInspectionSettings */
-  /* Seconds for each step, over all classes together; what is known by then is reported, and what is not. */
-  double inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
+  /* Seconds for the whole, and for each step at most (over all classes together); a step gets the part of
+   * what is left that it and those after it can use. What is known by then is reported, and what is not. */
+  double seconds, inspect_seconds, flow_seconds, optimum_seconds, certify_seconds;
   const char *proofs; /* an existing folder for proof files; NULL = none */
 } RfExplainSettings;
 
@@ -241,7 +242,7 @@ typedef struct RfExplainProof {
   RfProof proof;
 } RfExplainProof;
 
-/* Those of the flow and of the best margin, and 30 + 60 + 20 + 20 s. */
+/* Those of the flow and of the best margin; 120 s, of which the steps take what they need. */
 RF_API void rf_explain_settings_init(RfExplainSettings *settings);
 
 enum { RF_EXPLAIN_SENTENCES = 10, RF_EXPLAIN_SENTENCE = 480 };
@@ -250,6 +251,7 @@ typedef struct RfExplanation RfExplanation;
 struct RfExplanation {
   const RfDataset *data; /* borrowed; of a part: part_data */
   RfExplainSettings settings;
+  double until;                   /* clock at which its time is over */
   RfInspection inspection;        /* empty in a part */
   const RfInspection *seen;       /* what the data decide: inspection, or the part of it for this class */
   const char *positive_class;     /* in a part: the class that is +1 */

@@ -37,6 +37,34 @@ static const RfClaim claims[] = {
      "section 3",
      "early alignment of regression on (x,y) is that of classification on (|y|x, sign y)", RF_CLAIM_LIMIT,
      RF_CLAIM_QUICK, rf_nb_06},
+    {"NB-07", NB,
+     "Kou, Chen, Gu: Implicit bias of gradient descent for two-layer ReLU and leaky ReLU networks on "
+     "nearly-orthogonal "
+     "data (NeurIPS 2023), the margins and the stable rank",
+     "gradient descent on orthogonal samples: margins differ by constants, so their ratios go to 1, and the "
+     "stable rank "
+     "falls to that of the KKT point",
+     RF_CLAIM_RATE, RF_CLAIM_QUICK, rf_nb_07},
+    {"NB-08", NB,
+     "Tsoy, Konstantinov: Simplicity bias of two-layer networks beyond linearly separable data (ICML 2024), "
+     "XOR with "
+     "four neurons",
+     "from small sizes the loss falls by ln 2 at four closed-form times, from saddle to saddle",
+     RF_CLAIM_RATE, RF_CLAIM_QUICK, rf_nb_08},
+    {"NB-09", NB,
+     "Azulay, Moroshko, Nacson, Woodworth, Srebro, Globerson, Soudry: On the implicit bias of initialization "
+     "shape "
+     "(ICML 2021), the Q function",
+     "regression with w = u o v from an unbalanced start ends at the minimiser of Q, whose curvature the "
+     "start fixes",
+     RF_CLAIM_IDENTITY, RF_CLAIM_QUICK, rf_nb_09},
+    {"NB-10", NB,
+     "Safran, Vardi, Lee: On the effective number of linear regions in shallow univariate ReLU networks "
+     "(NeurIPS 2022), "
+     "regions against label changes",
+     "on the line the limit has as many linear regions as label changes ask for, not as many as samples or "
+     "neurons",
+     RF_CLAIM_BOUND, RF_CLAIM_NORMAL, rf_nb_10},
 };
 
 const RfClaimTable rf_claims_nb = {claims, sizeof claims / sizeof claims[0]};

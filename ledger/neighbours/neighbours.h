@@ -10,5 +10,9 @@ RfStatus rf_nb_03(RfClaimRun *run);
 RfStatus rf_nb_04(RfClaimRun *run);
 RfStatus rf_nb_05(RfClaimRun *run);
 RfStatus rf_nb_06(RfClaimRun *run);
+RfStatus rf_nb_07(RfClaimRun *run);
+RfStatus rf_nb_08(RfClaimRun *run);
+RfStatus rf_nb_09(RfClaimRun *run);
+RfStatus rf_nb_10(RfClaimRun *run);
 
 #endif

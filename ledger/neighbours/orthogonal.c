@@ -5,6 +5,7 @@
 #include "kit/setting.h"
 #include "la/la.h"
 #include "neighbours/neighbours.h"
+#include "certify/certify.h"
 #include "reluflow/optimum.h"
 
 /* ---- NB-01 ------------------------------------------------------------------------------------------- */
@@ -98,6 +99,13 @@ static RfStatus judge_start(RfClaimRun *run, const Frozen *f, RfRandom *random) 
     rf_claim_at_most(run, "limit against the one KKT point", worst, 0, 1e-7);
     status = rf_la_singular(run->context, values, NULL, net->W, width, f->d);
     rf_claim_at_most(run, "third singular value over the first", values[2] / values[0], 0, 1e-7);
+    RfFrozenVerdict verdict;
+    if (!status) status = rf_certify_frozen(run->context, &verdict, net, f->X, f->y, f->n);
+    if (!status) {
+      rf_claim_true(run, "certified as the global optimum of the first layer",
+                    verdict.global == RF_VERDICT_OPTIMUM);
+      rf_frozen_verdict_free(&verdict);
+    }
     rf_claim_made(run, "limits", 1);
   } else if (!status || status == RF_UNDECIDED) {
     rf_claim_dropped(run, "limits", 1), status = RF_OK;
@@ -202,6 +210,15 @@ RfStatus rf_nb_04(RfClaimRun *run) {
     }
     RfNet net = {.m = best.neurons, .d = n, .W = W, .a = a};
     if (!status && best.neurons <= 8) status = judge_flips(run, &net, y, n, &random);
+    RfRobustness robust = {0};
+    if (!status && best.neurons <= 8) status = rf_certify_robustness(run->context, &robust, &net, X, y, n, 0);
+    for (rf_index i = 0; robust.distance && i < n && !status; i++)
+      rf_claim_close(run, "exact distance to the decision boundary against 1/sqrt n", robust.distance[i],
+                     1 / sqrt((double)n), 1e-9);
+    if (!status)
+      rf_claim_close(run, "one perturbation flips all at 1/sqrt n", robust.universal, 1 / sqrt((double)n),
+                     1e-6);
+    rf_robustness_free(&robust);
     rf_optimum_free(&best);
   }
   rf_claim_note(run, "3 to 8 orthonormal samples; opposite classes are sqrt 2 apart");

@@ -106,7 +106,7 @@ static void descend(double *W, double *a, rf_index m, const double *X, const dou
   }
 }
 
-static RfStatus one_regression(RfClaimRun *run, rf_index draw, double *worst) {
+static RfStatus one_regression(RfClaimRun *run, rf_index draw, double *worst, rf_index *grown) {
   enum { n = 6, d = 2, m = 12 };
   double X[n * d], scaled[n * d], target[n], label[n], W[m * d], a[m];
   RfExtremal extremal = {0};
@@ -135,7 +135,7 @@ static RfStatus one_regression(RfClaimRun *run, rf_index draw, double *worst) {
     double off = nearest(W + k * d, &extremal, a[k] > 0 ? 1 : -1, d, &which);
     rf_claim_at_most(run, "a neuron of the regression against the directions of (|y|x, sign y)", off, 0,
                      0.02);
-    *worst = fmax(*worst, off);
+    *worst = fmax(*worst, off), ++*grown;
     rf_claim_made(run, "neurons", 1);
   }
   rf_extremal_free(&extremal);
@@ -144,11 +144,12 @@ static RfStatus one_regression(RfClaimRun *run, rf_index draw, double *worst) {
 
 /* sum_i y_i phi(<w,x_i>) = sum_i sign(y_i) phi(<w,|y_i|x_i>): one potential, so the same directions. */
 RfStatus rf_nb_06(RfClaimRun *run) {
-  rf_index draws = rf_claim_repetitions(run, 20);
+  rf_index draws = rf_claim_repetitions(run, 20), grown = 0;
   double worst = 0;
   RfStatus status = RF_OK;
-  for (rf_index draw = 0; draw < draws && !status; draw++) status = one_regression(run, draw, &worst);
   rf_claim_require(run, "neurons", 2 * draws);
+  for (rf_index draw = 0; draw < 10 * draws && (draw < draws || grown < 2 * draws) && !status; draw++)
+    status = one_regression(run, draw, &worst, &grown); /* on some data hardly a neuron grows in time */
   rf_claim_note(run, "largest distance %.4f", worst);
   return status;
 }

@@ -289,7 +289,7 @@ RfStatus rf_vss_group_program(RfContext *context, double *upper, double *lower, 
   rf_index groups = d / size;
   for (rf_index g = 0; g < groups; g++) weight[g] = 1;
   *lower = 0, *upper = INFINITY;
-  for (int round = 0; round < 400; round++) {
+  for (int round = 0; round < 20000; round++) {
     RfLinearMargin margin;
     double total = 0, largest = 0, worst = 0, sum = 0;
     for (rf_index k = 0; k < n * d; k++) scaled[k] = X[k] * sqrt(weight[k % d / size]);

@@ -348,7 +348,7 @@ RfStatus rf_vss_21(RfClaimRun *run) {
   rf_claim_at_most(run, "C.6 witness: first layer shorter than 5", rf_la_dot(W, W, 4), 5, 0);
   rf_claim_note(run,
                 "%lld limits of depth 2; depth 3: %lld, %lld, %lld layers 1, 2, 3 with non-zero inputs after",
-                (long long)(kept[0] + kept[1]), (long long)deep[0], (long long)deep[1], (long long)deep[2]);
+                (long long)kept[0] + (long long)kept[1], (long long)deep[0], (long long)deep[1], (long long)deep[2]);
   return status;
 }
 

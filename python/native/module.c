@@ -173,7 +173,7 @@ static PyObject *answer_of(State *state, const CliRun *run, int exit_status, Pro
 
 PyDoc_STRVAR(
     run_doc,
-    "run(command, words, data, test, net, progress)\n--\n\n"
+    "run(command, words, data, test, net, progress, /)\n--\n\n"
     "Runs a command of the program. data, test: (X, class_of, names) or None; net: (W, a, leak) or None.\n"
     "Returns (exit status, status, json or error, blocks, page, messages).");
 
@@ -238,7 +238,7 @@ static PyObject *dataset_of(State *state, RfDataset *data) {
 }
 
 PyDoc_STRVAR(load_doc,
-             "load(words)\n--\n\nReads or generates a dataset; the words are those of `data info`.\n"
+             "load(words, /)\n--\n\nReads or generates a dataset; the words are those of `data info`.\n"
              "Returns (status, error, None) or (0, messages, (X, class_of, names, name)).");
 
 static PyObject *native_load(PyObject *module, PyObject *arguments) {
@@ -285,7 +285,7 @@ static bool append_options(PyObject *list, const CliOption *options) {
 }
 
 PyDoc_STRVAR(options_doc,
-             "options(command)\n--\n\n"
+             "options(command, /)\n--\n\n"
              "The command's own flags, then the data flags where it takes data, then the common ones:\n"
              "(name, kind, argument, default, help).");
 
@@ -350,7 +350,7 @@ static PyMethodDef methods[] = {
     {"load", native_load, METH_VARARGS, load_doc},
     {"options", native_options, METH_VARARGS, options_doc},
     {"generators", native_generators, METH_NOARGS, generators_doc},
-    {"status_text", native_status_text, METH_VARARGS, "status_text(status)\n--\n\nThe phrase for a status."},
+    {"status_text", native_status_text, METH_VARARGS, "status_text(status, /)\n--\n\nThe phrase for a status."},
     {NULL, NULL, 0, NULL},
 };
 

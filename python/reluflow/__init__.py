@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from ._errors import (FileError, InputError, InternalError, NumericError, OutOfMemoryError, ReluflowError,
                           ReluflowWarning, Status, UsageError)
     from .estimators import GradientFlowClassifier, HardMarginSVC, MaxMarginReLU
+    from .explorer import explore
     from .functions import certify, explain, flow, inspect, maxmargin, train, verify
     from .networks import Network
-    from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Record, Result, Training
+    from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Result, Training, load
+    from ._record import Record
     from .sweeps import read_store, sweep
 
 _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
@@ -26,16 +28,18 @@ _ESTIMATORS = ("HardMarginSVC", "MaxMarginReLU", "GradientFlowClassifier")
 # it is used, and `python -m reluflow.checker` must run without the compiled extension that most of the others load.
 _HOMES = {
     "functions": ("inspect", "maxmargin", "flow", "train", "certify", "verify", "explain"),
+    "explorer": ("explore",),
     "sweeps": ("sweep", "read_store"),
     "estimators": _ESTIMATORS,
     "networks": ("Network",),
-    "results": ("Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation"),
+    "_record": ("Record",),
+    "results": ("Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation", "load"),
     "_errors": ("Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError",
                 "InternalError", "ReluflowWarning"),
 }
 
 __all__ = [
-    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
+    "inspect", "maxmargin", "flow", "train", "certify", "verify", "explain", "explore", "load", "sweep", "read_store", "datasets", *_ESTIMATORS, "Network",
     "Record", "Result", "Inspection", "MaxMargin", "Flow", "Training", "Certificate", "Ledger", "Explanation",
     "Status", "ReluflowError", "UsageError", "InputError", "FileError", "OutOfMemoryError", "NumericError", "InternalError",
     "ReluflowWarning", "__version__",
@@ -50,7 +54,12 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("." + name, __name__)
     for module, names in _HOMES.items():
         if name in names:
-            value = getattr(importlib.import_module("." + module, __name__), name)
+            try:
+                value = getattr(importlib.import_module("." + module, __name__), name)
+            except ModuleNotFoundError as error:
+                if module != "estimators" or not (error.name or "").startswith("sklearn"):
+                    raise
+                raise ModuleNotFoundError("the estimators need scikit-learn: pip install 'reluflow[sklearn]'", name=error.name) from error
             globals()[name] = value
             return value
     raise AttributeError(f"module 'reluflow' has no attribute '{name}'")

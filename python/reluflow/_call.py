@@ -13,7 +13,8 @@ import numpy as np
 from . import _native
 from ._errors import ReluflowWarning, error_from
 from ._progress import Progress, progress_from
-from .results import Record, Result
+from ._record import Record
+from .results import Result, result_from
 
 R = TypeVar("R", bound=Result)
 Samples = tuple[np.ndarray, np.ndarray, list[str]]
@@ -62,14 +63,21 @@ def _label_text(label: Any) -> str:
     return str(int(value)) if isinstance(value, (bool, float)) and float(value).is_integer() else str(value)
 
 
+def from_tensor(value: Any) -> Any:
+    """A tensor of PyTorch as an array, copied from the GPU where it is there; anything else as it is."""
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach().cpu()
+    return (value.double() if "bfloat16" in str(value.dtype) else value).numpy()
+
+
 def samples_of(X: Any, y: Any) -> Samples:
     """X as rows of doubles (a C-order float64 array is not copied), class numbers, class names."""
-    if hasattr(X, "detach"):
-        X = X.detach().cpu().numpy()
-    if hasattr(y, "detach"):
-        y = y.detach().cpu().numpy()
+    X, y = from_tensor(X), from_tensor(y)
     X = np.asarray(X, dtype=np.float64, order="C")
     y = np.asarray(y)
+    if X.ndim == 3 or X.ndim == 4:  # images: (n, height, width) or (n, channels, height, width)
+        X = X.reshape(len(X), -1)
     if X.ndim != 2:
         raise ValueError(f"expected X with rows and columns, not {X.ndim} dimensions")
     if y.ndim == 2 and y.shape[1] == 1:
@@ -77,6 +85,9 @@ def samples_of(X: Any, y: Any) -> Samples:
     if y.shape != X.shape[:1]:
         raise ValueError(f"X has {X.shape[0]} rows, y has shape {y.shape}")
     labels, numbers = np.unique(y, return_inverse=True)
+    if y.dtype.kind == "f" and len(labels) > max(3, min(10, len(y) // 2)) and not np.all(labels == np.floor(labels)):
+        raise ValueError(f"y holds {len(labels)} different numbers among {len(y)}, not all integers: these are measurements, not classes; "
+                         "make two classes of them first, for example y > np.median(y)")
     return X, numbers.astype(np.int32), [_label_text(label) for label in labels]
 
 
@@ -84,7 +95,10 @@ class Data:
     """The argument DATA: arrays, a Dataset, the name of a file, or "gen:NAME,key=value,..."."""
 
     def __init__(self, X: Any, y: Any):
-        self.path, self.samples = "memory:data", None
+        self.path: str = "memory:data"
+        self.samples: Samples | None = None
+        shape = getattr(X, "shape", ())
+        self.image = tuple(int(size) for size in shape[1:]) if len(shape) == 4 else None
         if isinstance(X, (str, os.PathLike)):
             if y is not None:
                 raise TypeError("labels of a file are named by label= or labels=")
@@ -97,13 +111,13 @@ class Data:
             self.samples = samples_of(X, y)
 
 
-def _tree(text: str, blocks: list[Any]) -> dict[str, Any]:
+def _tree(text: str, blocks: list[Any]) -> Record:
     def record(fields: dict[str, Any]) -> Any:
         if len(fields) == 1 and "array" in fields:
             return np.asarray(blocks[fields["array"]])
         return Record(fields)
 
-    return json.loads(text, object_hook=record)._fields
+    return json.loads(text, object_hook=record)
 
 
 def warn(messages: str) -> None:
@@ -113,10 +127,10 @@ def warn(messages: str) -> None:
 
 
 def call(result: type[R], command: str, arguments: list[str], options: dict[str, Any], data: Data | None = None,
-         test: Samples | None = None, net: Any = None) -> R:
-    """Runs a command and wraps its output."""
+         test: Samples | None = None, net: Any = None, output: str | None = None) -> R:
+    """Runs a command and wraps its output; `output` is -o of a command whose product is a file."""
     progress: Progress = options.pop("progress", None)
-    words = words_of(command, options)
+    words = words_of(command, options) + (["-o", output] if output else [])
     show = progress_from(progress)
     try:
         code, status, text, blocks, page, messages = _native.run(
@@ -128,17 +142,32 @@ def call(result: type[R], command: str, arguments: list[str], options: dict[str,
     if blocks is None:
         raise error_from(status, text)
     asked = (command, arguments, {name: value for name, value in options.items() if name != "check"}, data, net)
-    return result(_tree(text, blocks), page or "", code, status, _source(data, options), asked)
+    return result_from(result, _tree(text, blocks), page or "", code, status, _source(data, options), asked)
 
 
-_TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "standardize", "unit", "scale_rows", "bias", "memory", "data_dir")
+TRANSFORMS = ("label", "labels", "classes", "shuffle", "limit", "divide", "center", "standardize", "unit", "scale_rows", "bias", "memory", "data_dir")
 
 
 def _source(data: Data | None, options: dict[str, Any]) -> Any:
     """Enough to have the data again for a picture."""
     if data is None:
         return None
-    transforms = {name: value for name, value in options.items() if name in _TRANSFORMS and value not in (None, False)}
+    transforms = {name: value for name, value in options.items() if name in TRANSFORMS and value not in (None, False)}
     if data.samples and not transforms:
         return data.samples
     return {"path": (data.path,) if data.samples is None else (data.samples,), "options": transforms}
+
+
+def again(result: Result, command: str, **changed: Any) -> Any:
+    """The run of a result once more, with some options changed."""
+    run = result._run
+    if run is None or run["flags"].get("weights"):
+        raise ValueError("the run cannot be repeated from what the result holds")
+    known = options_of(command)
+    given = {name.replace("-", "_"): value for name, value in run["flags"].items()}
+    options = {name: value for name, value in given.items() if name in known and value not in (None, False) and name not in TRANSFORMS
+               and name not in ("report", "svg", "checkpoint", "resume")}
+    X, class_of, names = result._samples()
+    data = Data(np.empty((0, 0)), np.empty(0))
+    data.samples = (np.asarray(X, dtype=np.float64, order="C"), np.asarray(class_of, dtype=np.int32), list(names))
+    return call(type(result), command, [data.path], {**options, **changed, "progress": False}, data)

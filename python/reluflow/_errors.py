@@ -40,7 +40,7 @@ class ReluflowError(Exception):
         self.status = Status(status)
         self.message = message
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[ReluflowError], tuple[int, str]]:
         return type(self), (int(self.status), self.message)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect as _inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ class Dataset:
             return np.full(len(self.class_of), -1 if _not_positive(self.classes[0]) else 1)
         return 2 * self.class_of - 1
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[np.ndarray]:
         """So that ``X, y = datasets.xor()`` works."""
         return iter((self.X, self.y))
 

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .functions import flow, maxmargin
 from .networks import Network
-from .results import Record
 
 
 class NotSeparableWarning(ConvergenceWarning):
@@ -58,26 +57,40 @@ class _OneVersusRest(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
 
+MOST_ENTRIES = 4_000_000  # of the n x (n + d) matrix of the exact soft margin: 32 MB
+
+
 def _soft_margin(X: np.ndarray, s: np.ndarray, C: float, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray, int]:
-    """min |w|^2/2 + (C/2) sum_i max(0, 1 - s_i (w.x_i + b))^2, exactly: Newton's method on a piecewise quadratic ends
-    after finitely many steps, when the set of violated rows repeats. Returns w, b, the multipliers and the steps."""
+    """min |w|^2/2 + (C/2) sum_i max(0, 1 - s_i (w.x_i + b))^2. Returns w, b, the multipliers and the steps.
+
+    With one more coordinate s_i / sqrt(C) for every sample this is a hard margin, which the library solves exactly."""
+    n, d = X.shape
+    if n * (n + d) > MOST_ENTRIES:
+        return _soft_margin_newton(X, s, C, fit_intercept)
+    line = maxmargin(np.hstack([X, np.diag(s / np.sqrt(C))]), s, linear=True, intercept=fit_intercept, progress=False).linear
+    w = np.asarray(line.w / line.margin)
+    return w[:d], float(line.b / line.margin) if fit_intercept else 0.0, np.asarray(line.multipliers), max(int(line.iterations), 1)
+
+
+def _soft_margin_newton(X: np.ndarray, s: np.ndarray, C: float, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray, int]:
+    """The same for many samples: Newton's method on a piecewise quadratic ends after finitely many steps, when the set of
+    violated rows repeats. Every step is a least-squares problem, solved as one."""
     n, d = X.shape
     Q = None
     if d > n:  # the solution lies in the span of the rows
         Q, R = np.linalg.qr(X.T)
         X, d = R.T.copy(), R.shape[0]
     Z = np.hstack([X, np.ones((n, 1))]) if fit_intercept else X
-    keep = np.diag(np.r_[np.ones(d), np.zeros(Z.shape[1] - d)])
+    keep = np.eye(Z.shape[1])[:d]  # the intercept is not regularised
     v = np.zeros(Z.shape[1])
 
     def value(v: np.ndarray) -> float:
-        return 0.5 * v @ keep @ v + 0.5 * C * np.sum(np.maximum(0, 1 - s * (Z @ v)) ** 2)
+        return float(0.5 * np.sum((keep @ v) ** 2) + 0.5 * C * np.sum(np.maximum(0, 1 - s * (Z @ v)) ** 2))
 
     active, now, steps = np.ones(n, bool), value(v), 0
     for steps in range(1, 201):
-        A = Z[active]
-        H = keep + C * A.T @ A
-        target = np.linalg.lstsq(H, C * A.T @ s[active], rcond=None)[0]
+        rows = np.vstack([keep, np.sqrt(C) * Z[active]])
+        target = np.linalg.lstsq(rows, np.concatenate([np.zeros(d), np.sqrt(C) * s[active]]), rcond=None)[0]
         size = 1.0
         while value(v + size * (target - v)) > now + 1e-15 * abs(now) and size > 1e-10:
             size /= 2
@@ -351,7 +364,7 @@ class GradientFlowClassifier(_TwoLayer):
     def _solve(self, Z: np.ndarray, s: np.ndarray, seed: int) -> dict[str, Any]:
         run = flow(Z, s, width=int(self.width), leak=float(self.leak), loss=self.loss, init=self.init, scale=self.scale,
                    branches="follow", trace=0, max_steps=int(self.max_iter), verdict=0, time=self.time, seed=seed, progress=False)
-        limit: Record = run.limit
+        limit = run.limit
         separated = limit.margin is not None and limit.margin > 0
         farkas = None
         if not separated:

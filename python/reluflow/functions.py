@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._call import Data, call, samples_of
-from .networks import ModelWords
+from .networks import SINGLE_TOL, ModelWords
 from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Training
 
 
@@ -51,9 +51,11 @@ def flow(X: Any, y: Any = None, *, width: int = 50, leak: float | None = None, l
     data = Data(X, y)
     own = dict(width=width, loss=loss, norm=norm, init=init, scale=scale, log_scale=log_scale, freeze=freeze,
                branches=branches, until=until, trace=trace, max_steps=max_steps, verdict=verdict)
-    with ModelWords(weights, leak) as model:
+    with ModelWords(weights, leak, data.image) as model:
         own.update(weights=model.path, leak=None if model.net else leak)
-        return call(Flow, "flow", [data.path], {**own, **options}, data, net=model.net)
+        if model.path is not None and model.net is None:  # layers: what is for two-layer networks must not be given
+            own = {name: value for name, value in own.items() if name not in ("width", "init", "freeze", "branches")}
+        return call(Flow, "flow", [data.path], model.merged({**own, **options}), data, net=model.net)
 
 
 def train(X: Any, y: Any = None, *, optimizer: str = "gd", rate: float = 0.01, steps: int | None = None,
@@ -72,9 +74,9 @@ def train(X: Any, y: Any = None, *, optimizer: str = "gd", rate: float = 0.01, s
         samples, test = _test_samples(data, *test), "memory:test"
     own = dict(optimizer=optimizer, rate=rate, steps=steps, epochs=epochs, batch=batch, loss=loss, norm=norm, width=width,
                init=init, scale=scale, freeze=freeze, test=test)
-    with ModelWords(model, leak) as start:
+    with ModelWords(model, leak, data.image) as start:
         own.update(model=start.path, leak=None if start.net else leak)
-        return call(Training, "train", [data.path], {**own, **options}, data, test=samples, net=start.net)
+        return call(Training, "train", [data.path], start.merged({**own, **options}), data, test=samples, net=start.net)
 
 
 def _test_samples(data: Data, X: Any, y: Any) -> Any:
@@ -99,9 +101,11 @@ def certify(model: Any, X: Any, y: Any = None, *, leak: float | None = None, map
     (True, 'optimum')
     """
     data = Data(X, y)
-    with ModelWords(model, leak) as words:
-        own = dict(leak=None if words.net else leak, map=map, local=local)
-        return call(Certificate, "certify", [data.path, words.path or ""], {**own, **options}, data, net=words.net)
+    with ModelWords(model, leak, data.image) as words:
+        own: dict[str, Any] = dict(leak=None if words.net else leak, map=map, local=local)
+        if words.single and options.get("tol") is None:
+            own["tol"] = SINGLE_TOL
+        return call(Certificate, "certify", [data.path, words.path or ""], words.merged({**own, **options}), data, net=words.net)
 
 
 def verify(*ids: str, kind: str | None = None, quick: bool = False, heavy: bool = False, seeds: int = 1, list: bool = False,

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ._fields import Floats
+
 
 @dataclass(frozen=True)
 class Network:
     """f(x) = sum_k a_k phi(w_k . x), phi(z) = max(z, leak z)."""
 
-    W: np.ndarray
-    a: np.ndarray
+    W: Floats
+    a: Floats
     leak: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         W = np.ascontiguousarray(self.W, dtype=np.float64)
         a = np.ascontiguousarray(self.a, dtype=np.float64)
         if W.ndim != 2 or a.shape != W.shape[:1]:
@@ -28,10 +30,10 @@ class Network:
         object.__setattr__(self, "a", a)
         object.__setattr__(self, "leak", float(self.leak))
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Any) -> Floats:
         """Outputs f(x_i)."""
         Z = np.asarray(X, dtype=np.float64) @ self.W.T
-        return np.maximum(Z, self.leak * Z) @ self.a
+        return np.asarray(np.maximum(Z, self.leak * Z) @ self.a)
 
     @property
     def norm2(self) -> float:
@@ -47,79 +49,365 @@ class Network:
         return Network(self.W * factor, self.a * factor, self.leak)
 
 
-def _array(value: Any) -> np.ndarray:
-    """A NumPy array of anything, PyTorch tensors too."""
+@dataclass(frozen=True)
+class LayeredNetwork:
+    """A network of several layers, as a file of layers has it (docs/data.md): z_1 = L_1(x), z_l = L_l(phi(z_{l-1}))."""
+
+    layers: list[dict[str, Any]]
+    leak: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `reluflow.flow(weights=...)` and `reluflow.certify` take."""
+        if self.leak in (0.0, 1.0):
+            return {"activation": "relu" if self.leak == 0 else "linear", "layers": self.layers}
+        return {"activation": "leaky", "leak": self.leak, "layers": self.layers}
+
+    @property
+    def theta(self) -> Floats:
+        """All weights in one vector."""
+        return np.concatenate([np.asarray(layer["weights"], dtype=np.float64).ravel() for layer in self.layers])
+
+    def __call__(self, X: Any) -> Floats:
+        """Outputs f(x_i); dense and shared layers only."""
+        Z = np.asarray(X, dtype=np.float64)
+        for k, layer in enumerate(self.layers):
+            if k:
+                Z = np.maximum(Z, self.leak * Z)
+            weights = np.asarray(layer["weights"], dtype=np.float64).ravel()
+            if layer["kind"] == "shared":
+                pattern = np.asarray(layer["pattern"])
+                matrix = np.where(pattern < 0, 0.0, weights[np.maximum(pattern, 0)])
+            elif layer["kind"] == "dense":
+                matrix = weights.reshape(layer["shape"])
+            else:
+                raise NotImplementedError(f"no forward pass for a layer of kind {layer['kind']} here")
+            Z = Z @ matrix.T
+        return Z[:, 0] if Z.shape[1] == 1 else Z
+
+
+@dataclass
+class Model:
+    """A network in the library's terms: no biases, one output. `constant` is the constant column that the data get for the
+    biases (None: none), `factor` what the data are multiplied by (two outputs count as one), `notes` says what was done."""
+
+    network: Network | LayeredNetwork
+    constant: float | None = None
+    factor: float = 1.0
+    single: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> dict[str, float]:
+        """Options of the functions that bring the data into the form the network takes."""
+        options = {} if self.factor == 1 else {"divide": 1 / self.factor}
+        return options if self.constant is None else {**options, "bias": self.constant}
+
+    def inputs(self, X: Any) -> Floats:
+        """The data in that form."""
+        Z = self.factor * np.asarray(X, dtype=np.float64)
+        return Z if self.constant is None else np.column_stack([Z, np.full(len(Z), self.constant)])
+
+
+Image = tuple[int, ...]  # channels, height, width
+
+_SINGLE = ("float32", "float16", "bfloat16")
+SINGLE_TOL = 1e-5  # a network in single precision knows its margins to about a hundred roundings of 6e-8
+
+
+def _array(value: Any) -> Floats:
+    """A NumPy array of anything; tensors of PyTorch, also those on a GPU and bfloat16, are copied."""
     if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu()
+        value = (value.double() if "bfloat16" in str(value.dtype) else value).numpy()
     return np.asarray(value, dtype=np.float64)
 
 
-def _from_modules(model: Any) -> Network:
-    """nn.Sequential(Linear, ReLU | LeakyReLU | Identity, Linear) without bias terms other than zero."""
-    layers = [layer for layer in model if type(layer).__name__ not in ("Flatten", "Dropout")]
-    kinds = [type(layer).__name__ for layer in layers]
-    if len(layers) != 3 or kinds[0] != "Linear" or kinds[2] != "Linear" or kinds[1] not in ("ReLU", "LeakyReLU", "Identity"):
-        raise ValueError(f"expected Sequential(Linear, ReLU or LeakyReLU, Linear), not {', '.join(kinds)}")
-    leak = {"ReLU": 0.0, "Identity": 1.0}.get(kinds[1])
-    weights = {"0.weight": layers[0].weight, "2.weight": layers[2].weight, "0.bias": layers[0].bias, "2.bias": layers[2].bias}
-    state = {name: tensor for name, tensor in weights.items() if tensor is not None}
-    return _from_state(state, float(layers[1].negative_slope) if leak is None else leak)
+def _is_single(value: Any) -> bool:
+    return str(getattr(value, "dtype", "")).removeprefix("torch.") in _SINGLE
 
 
-def _from_state(state: Mapping[str, Any], leak: float) -> Network:
-    """The two weights of a state dict by their shapes: (m, d) and (1, m) or (m,)."""
-    arrays = {name: _array(value) for name, value in state.items()}
-    weights = [value for name, value in arrays.items() if name.endswith("weight")]
-    if len(weights) != 2:
-        raise ValueError(f"expected two weights, found {len(weights)} among: {', '.join(arrays)}")
-    for name, value in arrays.items():
-        if name.endswith("bias") and np.any(value != 0):
-            raise ValueError(f"{name} is not zero: networks have no bias (append a constant column to the data instead)")
-    W, a = weights
-    if W.ndim != 2 or a.size != W.shape[0] or (a.ndim == 2 and a.shape[0] != 1):
+@dataclass
+class _Linear:
+    """One linear layer on its way: weights, bias, and for a convolution its shape."""
+
+    W: Any
+    b: Any = None
+    conv: dict[str, Any] | None = None
+
+    @property
+    def bias(self) -> Floats | None:
+        return None if self.b is None else _array(self.b).reshape(-1)
+
+
+_SILENT = ("Flatten", "Dropout", "Identity", "Unflatten")
+_NO_LAYERS = ("Sequential", "ModuleList")
+
+
+def _modules(model: Any) -> list[Any]:
+    """The layers of a (nested) nn.Sequential, in order."""
+    found = []
+    for layer in model:
+        found += _modules(layer) if type(layer).__name__ in _NO_LAYERS else [layer]
+    return found
+
+
+def _slope(layer: Any) -> float | None:
+    """The slope of an activation for negative inputs; None for what is not one."""
+    name = type(layer).__name__
+    if name == "LeakyReLU":
+        return float(layer.negative_slope)
+    return {"ReLU": 0.0}.get(name)
+
+
+def _conv(layer: Any, size: Image | None) -> _Linear:
+    if size is None:
+        raise ValueError("a network that begins with Conv2d needs images: give X of shape (n, channels, height, width)")
+    pairs = {name: np.atleast_1d(getattr(layer, name)).tolist() for name in ("stride", "padding", "dilation")}
+    if any(isinstance(value, str) for value in pairs["padding"]) or any(len(set(value)) > 1 for value in pairs.values()) \
+            or pairs["dilation"][0] != 1 or layer.groups != 1:
+        raise ValueError("Conv2d: only one stride and one padding for both directions, no dilation, no groups")
+    return _Linear(layer.weight, layer.bias, {"input": list(size), "stride": pairs["stride"][0], "padding": pairs["padding"][0]})
+
+
+def _from_modules(model: Any, size: Image | None) -> tuple[list[_Linear], float | None]:
+    linear: list[_Linear] = []
+    leak: float | None = None
+    after = False  # an activation follows the last linear layer
+    for layer in _modules(model):
+        name, slope = type(layer).__name__, _slope(layer)
+        if slope is not None:
+            if not linear or after or (leak is not None and leak != slope):
+                raise ValueError(f"{name} at this place: one kind of activation after every linear layer but the last is expected")
+            leak, after = slope, True
+        elif name in ("Linear", "Conv2d"):
+            if linear and not after:  # two linear layers in a row: an activation of slope 1 would be another network
+                raise ValueError(f"two linear layers without an activation in between: {name} after {len(linear)} of them")
+            made = _conv(layer, size) if name == "Conv2d" else _Linear(layer.weight, layer.bias)
+            if made.conv is not None:
+                filters, _, high, broad = _array(layer.weight).shape
+                (_, h, w), step, edge = made.conv["input"], made.conv["stride"], made.conv["padding"]
+                size = filters, (h + 2 * edge - high) // step + 1, (w + 2 * edge - broad) // step + 1
+            linear.append(made)
+            after = False
+        elif name not in _SILENT:
+            raise ValueError(f"a layer {name} is not of a kind this library knows: expected Sequential of Linear, Conv2d, ReLU, LeakyReLU, Flatten, Dropout")
+    if after or len(linear) < 2:
+        raise ValueError(f"expected Sequential(Linear, ReLU or LeakyReLU, ..., Linear), not {', '.join(type(layer).__name__ for layer in _modules(model))}")
+    return linear, leak
+
+
+def _from_state(state: Mapping[str, Any]) -> list[_Linear]:
+    """The linear layers of a state dict, in its order: NAME.weight with NAME.bias."""
+    named = {name: value for name, value in state.items() if name.split(".")[-1] in ("weight", "bias")}
+    others = [name for name in state if name not in named]
+    layers = [_Linear(value, named.get(name[: -len("weight")] + "bias")) for name, value in named.items() if name.endswith("weight")]
+    if others or len(layers) < 2:
+        raise ValueError(f"expected two weights or more, named NAME.weight with NAME.bias; found: {', '.join(state)}")
+    for layer in layers:
+        if _array(layer.W).ndim not in (1, 2):
+            raise ValueError(f"a weight of shape {_array(layer.W).shape}: give the module itself instead of its state dict")
+    return layers
+
+
+def _from_pairs(weights: Any, transposed: bool) -> list[_Linear]:
+    layers = []
+    for item in weights:
+        W, b = item if isinstance(item, (tuple, list)) and len(item) == 2 else (item, None)
+        layers.append(_Linear(_array(W).T if transposed else W, b))
+    if len(layers) < 2:
+        raise ValueError(f"expected the weights of two layers or more, not of {len(layers)}")
+    return layers
+
+
+def from_arrays(weights: Any, *, leak: float = 0.0, transposed: bool = False) -> Model:
+    """A network from the arrays of its layers, of NumPy, JAX, Keras or PyTorch: a list of W or (W, b), from the input to the
+    output. W has a row per output, as in PyTorch; ``transposed=True`` takes a column per output, as in Keras and Flax.
+
+    >>> import numpy as np
+    >>> from_arrays([(np.eye(2), np.ones(2)), (np.ones((1, 2)), None)]).notes
+    ('biases of the first layer: weights of a constant column 1',)
+    """
+    return _assemble(_from_pairs(weights, transposed), leak)
+
+
+def _assemble(linear: list[_Linear], leak: float) -> Model:
+    """Layers with biases and one or two outputs as a network without, with one."""
+    notes = []
+    single = any(_is_single(layer.W) for layer in linear)
+    factor, last = 1.0, linear[-1]
+    head, head_bias = _array(last.W), last.bias
+    head = head.reshape(1, -1) if head.ndim == 1 else head
+    if head.shape[0] == 2:
+        head = (head[1:] - head[:1]) / np.sqrt(2)
+        head_bias = None if head_bias is None else (head_bias[1:] - head_bias[:1]) / np.sqrt(2)
+        factor = float(np.sqrt(2))
+        notes.append("two outputs: cross entropy sees their difference, one output (a_1 - a_0)/sqrt(2) on data times sqrt(2)")
+    elif head.shape[0] != 1:
+        raise ValueError(f"{head.shape[0]} outputs: a network with one output, or two of them, tells two classes apart; take one class against another")
+    linear = [*linear[:-1], _Linear(head, head_bias, last.conv)]
+    biased = [k for k, layer in enumerate(linear) if layer.bias is not None]
+    if biased and any(layer.conv for layer in linear):
+        raise ValueError("biases beside convolutions: not known here (train with bias=False)")
+    if len(linear) == 2 and biased == [1]:  # without a constant in the first layer, one for the head alone would let in others
+        linear[0] = _Linear(linear[0].W, np.zeros(len(_array(linear[0].W))))
+        biased = [0, 1]
+    constant = factor if biased else None  # the whole input, constant and all, is multiplied by the factor
+    if 0 in biased:
+        notes.append("biases of the first layer: weights of a constant column 1")
+    if biased and biased[-1] > 0:
+        notes.append("biases of later layers: weights on a constant neuron, which is trained as well: the network is the same now, "
+                     "its flow not exactly that of a plain bias")
+    if len(linear) == 2 and not any(layer.conv for layer in linear):
+        network: Network | LayeredNetwork = _two_layer(linear, leak, biased)
+    else:
+        network = _layered(linear, leak, biased)
+    return Model(network, constant, factor, single, tuple(notes))
+
+
+def _two_layer(linear: list[_Linear], leak: float, biased: list[int]) -> Network:
+    W, a = _array(linear[0].W), _array(linear[1].W)[0]
+    if W.ndim != 2 or a.shape != W.shape[:1]:
         raise ValueError(f"expected weights (m, d) and (1, m), not {W.shape} and {a.shape}")
-    return Network(W, a.reshape(-1), leak)
+    if not biased:
+        return Network(W, a, leak)
+    b, head = linear[0].bias, linear[1].bias
+    W = np.column_stack([W, np.zeros(len(W)) if b is None else b])
+    if head is not None and head[0] != 0:  # a neuron that sees the constant only: |a| = |w|, a |w| = the bias
+        size = np.sqrt(abs(float(head[0])))
+        W = np.vstack([W, np.eye(W.shape[1])[-1:] * size])
+        a = np.append(a, np.sign(head[0]) * size)
+    return Network(W, a, leak)
+
+
+def _layered(linear: list[_Linear], leak: float, biased: list[int]) -> LayeredNetwork:
+    """Dense and convolutional layers; where a later layer has a bias, a constant unit runs along up to there."""
+    last = biased[-1] if biased else -1
+    layers: list[dict[str, Any]] = []
+    for k, layer in enumerate(linear):
+        W = _array(layer.W)
+        if layer.conv is not None:
+            layers.append({"kind": "conv", "shape": list(W.shape), **layer.conv, "weights": W.ravel().tolist()})
+            continue
+        matrix, pattern = W, None
+        if k <= last or (k == 0 and biased):
+            b = layer.bias
+            matrix = np.column_stack([W, np.zeros(len(W)) if b is None else b])
+            pattern = np.arange(matrix.size).reshape(matrix.shape)
+            if b is None:
+                pattern[:, -1] = -1
+            if k < last:  # and the unit of the constant: reads the constant, and nothing else
+                matrix = np.vstack([matrix, np.eye(matrix.shape[1])[-1:]])
+                pattern = np.vstack([pattern, np.full((1, matrix.shape[1]), -1)])
+                pattern[-1, -1] = matrix.size
+        if pattern is None or not np.any(pattern < 0):
+            layers.append({"kind": "dense", "shape": list(matrix.shape), "weights": matrix.ravel().tolist()})
+        else:
+            used = np.unique(pattern[pattern >= 0])
+            numbered = np.where(pattern < 0, -1, np.searchsorted(used, pattern))
+            weights = np.zeros(len(used))
+            weights[numbered[pattern >= 0]] = matrix[pattern >= 0]
+            layers.append({"kind": "shared", "shape": list(matrix.shape), "pattern": numbered.tolist(), "weights": weights.tolist()})
+    return LayeredNetwork(layers, leak)
+
+
+def _pair(model: Any) -> tuple[Floats, Floats] | None:
+    """(W, a) with W (m, d) and a (m,); None for anything else."""
+    if not isinstance(model, tuple) or len(model) != 2:
+        return None
+    try:
+        W, a = _array(model[0]), _array(model[1])
+    except (TypeError, ValueError):  # two layers with their biases
+        return None
+    return (W, a) if W.ndim == 2 and a.ndim == 1 else None
+
+
+def model_from(model: Any, leak: float | None = None, size: Image | None = None) -> Model:
+    """A network from the many things that are one: a `Network`, a pair (W, a), a result, a dict with W and a or with layers, a
+    PyTorch module or state dict, a list of arrays, or an object whose method ``__reluflow__()`` returns the pair (list of W
+    or (W, b), leak). `leak` is for those that do not say it themselves; `size` the shape of images for convolutions."""
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, (Network, LayeredNetwork)):
+        return Model(model)
+    stated = 0.0 if leak is None else float(leak)
+    if hasattr(model, "__reluflow__"):
+        weights, own = model.__reluflow__()
+        return _assemble(_from_pairs(weights, False), float(own))
+    pair = _pair(model)
+    if pair is not None:
+        return Model(Network(*pair, stated), single=_is_single(model[0]))
+    if isinstance(getattr(model, "network", None), Network):
+        return Model(model.network)
+    if isinstance(model, Mapping):
+        return _model_from_mapping(model, stated)
+    if isinstance(model, (list, tuple)):
+        return _assemble(_from_pairs(model, False), stated)
+    if hasattr(model, "state_dict") and hasattr(model, "__getitem__"):
+        linear, own_leak = _from_modules(model, size)
+        return _assemble(linear, stated if own_leak is None else own_leak)
+    if hasattr(model, "state_dict"):
+        return _assemble(_from_state(model.state_dict()), stated)
+    raise TypeError(f"cannot take a {type(model).__name__} for a network (two-layer or layered)")
+
+
+def _model_from_mapping(model: Mapping[str, Any], leak: float) -> Model:
+    limit = model.get("limit")
+    if model.get("W") is not None and model.get("a") is not None:
+        own = model.get("leak")
+        return Model(Network(_array(model["W"]), _array(model["a"]), leak if own is None else own))
+    if model.get("layers") is None and isinstance(limit, Mapping) and limit.get("layers") is not None:
+        model = {**limit, "leak": model.get("leak")}
+    if model.get("layers") is not None:
+        own = {"linear": 1.0, "relu": 0.0, None: 0.0}.get(model.get("activation"))
+        layers = [{name: value for name, value in dict(layer).items() if value is not None} for layer in model["layers"]]
+        if model.get("residual"):
+            raise ValueError("residual connections: give the name of a file of layers instead")
+        return Model(LayeredNetwork(layers, float(model.get("leak") or 0.0) if own is None else own))
+    return _assemble(_from_state(model), leak)
 
 
 def network_from(model: Any, leak: float | None = None) -> Network:
-    """A network from a Network, a pair (W, a), a result with W and a, a dict with W and a, a PyTorch Sequential or a
-    state dict. `leak` is for those that do not say it themselves."""
-    if isinstance(model, Network):
-        return model
-    stated = 0.0 if leak is None else leak
-    if isinstance(model, tuple) and len(model) == 2:
-        return Network(_array(model[0]), _array(model[1]), stated)
-    if isinstance(getattr(model, "network", None), Network):
-        return model.network
-    if isinstance(model, Mapping) and "W" in model and "a" in model:
-        return Network(_array(model["W"]), _array(model["a"]), model.get("leak", stated))
-    if isinstance(model, Mapping):
-        return _from_state(model, stated)
-    if hasattr(model, "state_dict") and hasattr(model, "__getitem__"):
-        return _from_modules(model)
-    if hasattr(model, "state_dict"):
-        return _from_state(model.state_dict(), stated)
-    raise TypeError(f"cannot take a {type(model).__name__} for a two-layer network")
+    """A two-layer network without biases, from anything that `model_from` takes."""
+    found = model_from(model, leak)
+    if not isinstance(found.network, Network) or found.constant is not None or found.factor != 1:
+        raise ValueError("not a two-layer network without biases and with one output")
+    return found.network
 
 
 class ModelWords:
     """How a model is handed to the library: a file, arrays, or (layered networks) a temporary JSON file."""
 
-    def __init__(self, model: Any, leak: float | None = None):
+    def __init__(self, model: Any, leak: float | None = None, size: Image | None = None):
         self.path: str | None = None
-        self.net: tuple[np.ndarray, np.ndarray, float] | None = None
+        self.net: tuple[Floats, Floats, float] | None = None
+        self.options: dict[str, float] = {}
+        self.single = False
         self._temporary: str | None = None
         if model is None:
             return
         if isinstance(model, (str, os.PathLike)):
             self.path = os.fspath(model)
-        elif isinstance(model, Mapping) and "layers" in model:
-            with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-                json.dump(model, file, default=lambda value: _array(value).tolist())
-            self.path = self._temporary = file.name
+            return
+        if isinstance(model, Mapping) and "layers" in model and model.get("residual"):
+            return self._write(dict(model))
+        found = model_from(model, leak, size)
+        self.options, self.single = found.options, found.single
+        if isinstance(found.network, Network):
+            self.path, self.net = "(network)", (found.network.W, found.network.a, found.network.leak)
         else:
-            network = network_from(model, leak)
-            self.path, self.net = "(network)", (network.W, network.a, network.leak)
+            self._write(found.network.to_dict())
+
+    def _write(self, model: dict[str, Any]) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
+            json.dump(model, file, default=lambda value: _array(value).tolist())
+        self.path = self._temporary = file.name
+
+    def merged(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Options of the call with those that the network needs."""
+        for name in self.options:
+            if options.get(name) is not None:
+                raise TypeError(f"{name}= is set by the network's biases or outputs")
+        return {**options, **self.options}
 
     def __enter__(self) -> ModelWords:
         return self

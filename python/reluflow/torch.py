@@ -1,63 +1,109 @@
 """PyTorch networks: where will this one go?
 
-PyTorch itself is not imported: modules and tensors are recognised by what they offer, and state dicts of NumPy arrays
-do as well.
+`limit_of` takes an ``nn.Sequential`` of Linear (with biases or without), ReLU or LeakyReLU, of two layers or more, with one
+output or two, a state dict, or the arrays of any other framework (`from_arrays`). PyTorch itself is not imported: modules
+and tensors are recognised by what they offer, and those on a GPU are copied.
 """
 from __future__ import annotations
 
+import time as clock
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ._call import samples_of
+from ._call import Data
+from ._progress import Progress
 from .functions import certify, flow
-from .networks import Network, network_from
+from .networks import LayeredNetwork, Model, Network, from_arrays, model_from
 from .results import Certificate, Flow
+
+__all__ = ["Limit", "limit_of", "from_arrays"]
 
 
 @dataclass(frozen=True)
 class Limit:
     """What a network becomes when its training goes on for ever, and how far it is from that now.
 
-    now : certificate of the network as it is; its margin and KKT residuals.
+    start : the network now, without biases and with one output.
+    now : certificate of it; its margin and KKT residuals.
     flow : the run from these weights to t = infinity.
-    certificate : certificate of the limit, None when the flow has none.
+    certificate : certificate of the limit; None when the flow has none, and for more than two layers (see flow.limit.kkt).
     network : the limit, |theta| = 1.
     margin_now, margin : normalised margins, now and at t = infinity.
     cosine : of the weights now with the limit's.
     distance : |theta/|theta| - limit|.
     disagreements : samples that it classifies differently now.
+    notes : how biases and outputs were taken.
     """
 
-    start: Network
+    start: Network | LayeredNetwork
     now: Certificate
     flow: Flow
     certificate: Certificate | None
-    network: Network | None
+    network: Network | LayeredNetwork | None
     margin_now: float
     margin: float | None
     cosine: float
     distance: float
     disagreements: int
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.network is None or self.margin is None or self.flow.limit.status != "converged":
-            return f"{self.flow.limit.status}: {self.flow.limit.why}"
+        limit = self.flow.limit
+        if self.network is None or self.margin is None or limit.status != "converged":
+            return "\n".join([f"{limit.status}: {limit.why}", *self.notes])
+        groups = f", in {len(limit.groups)} groups of neurons" if limit.groups is not None else ""
         lines = [
             f"now:     normalised margin {self.margin_now:.10g}, {100 * self.margin_now / self.margin:.4g}% of the limit's",
-            f"t = inf: normalised margin {self.margin:.10g}, in {len(self.flow.limit.groups)} groups of neurons",
+            f"t = inf: normalised margin {self.margin:.10g}{groups}",
             f"distance of the directions {self.distance:.3g} (cosine {self.cosine:.10g}); {self.disagreements} samples change class",
         ]
         if self.certificate is not None:
             best = self.certificate.global_
-            lines.append(f"the limit is {'a' if self.certificate.kkt.holds else 'not a'} KKT point; global optimum: {best.verdict}")
-        return "\n".join(lines)
+            verdict = f"; global optimum: {best.verdict}" if best is not None else ""
+            lines.append(f"the limit is {'a' if self.certificate.kkt.holds else 'not a'} KKT point{verdict}")
+        elif limit.kkt is not None:
+            lines.append(f"KKT residuals of the limit: stationarity {limit.kkt.stationarity:.2g}, complementarity {limit.kkt.complementarity:.2g}")
+        return "\n".join([*lines, *self.notes])
+
+    def __repr__(self) -> str:
+        limit = self.flow.limit
+        return f"<Limit: {limit.status}, margin {self.margin_now:.6g} now, {'none' if self.margin is None else f'{self.margin:.10g}'} at t = infinity>"
+
+    def plot(self, ax: Any = None, *, kind: str | None = None, width: float | None = None) -> Any:
+        """The picture of the flow; see `Result.plot`."""
+        return self.flow.plot(ax, kind=kind, width=width)
 
 
-def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, **options: Any) -> Limit:
-    """Continues a half-trained network by gradient flow to t = infinity. `model` is an ``nn.Sequential(Linear, ReLU,
-    Linear)``, a state dict, or anything else that `reluflow.certify` takes; the options are those of `reluflow.flow`.
+def _theta(network: Network | LayeredNetwork) -> np.ndarray:
+    if isinstance(network, Network):
+        return np.concatenate([network.W.ravel(), network.a])
+    return network.theta
+
+
+def _limit_network(model: Model, run: Flow) -> Network | LayeredNetwork | None:
+    if isinstance(model.network, Network):
+        return run.network
+    layers = None if run.limit is None else run.limit.layers
+    if layers is None:
+        return None
+    made = [{name: value for name, value in layer.items() if value is not None} for layer in layers]
+    return LayeredNetwork(made, model.network.leak)
+
+
+def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, time: float | None = None, progress: Progress = None,
+             **options: Any) -> Limit:
+    """Continues a half-trained network by gradient flow to t = infinity.
+
+    Parameters
+    ----------
+    model : an ``nn.Sequential`` of Linear, ReLU or LeakyReLU, a state dict, or anything else that `reluflow.certify` takes.
+    X, y : samples and labels; arrays or tensors, wherever they lie. With two outputs the second class is output 1.
+    leak : slope of the activation, where the model does not say it (state dicts and arrays).
+    time : seconds for all of it; what is known by then is returned, and flow.limit.status says so.
+    progress : True shows a bar, False none, a function (phase, fraction, detail) takes it itself.
+    options : those of `reluflow.flow`.
 
     >>> import numpy as np, reluflow
     >>> X, y = reluflow.datasets.load("gen:DS-PL2")
@@ -66,19 +112,34 @@ def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, **options
     >>> will.flow.limit.status, will.margin_now < will.margin
     ('converged', True)
     """
-    network = network_from(model, leak)
-    rows, numbers, names = samples_of(X, y)
+    began = clock.monotonic()
+    data = Data(X, y)
+    if data.samples is None:
+        raise TypeError("X and y as arrays or tensors are expected")
+    rows, numbers, names = data.samples
+    found = model_from(model, leak, data.image)
     if len(names) > 2:
-        raise ValueError(f"{len(names)} classes, but a network with one output tells two apart")
-    signs = 2 * numbers - 1
-    now = certify(network, rows, signs, local=True, progress=options.get("progress"))
-    run = flow(rows, signs, weights=network, **options)
-    limit = run.network
+        raise ValueError(f"{len(names)} classes, but a network with one output or two tells two apart")
+    signs = 2 * numbers - 1 if len(names) == 2 else np.ones_like(numbers)
+
+    def left(share: float) -> float | None:
+        return None if time is None else max(share * (time - (clock.monotonic() - began)), 0.01)
+
+    now = certify(found, rows, signs, local=True, progress=progress, time=left(0.1))
+    run = flow(rows, signs, weights=found, progress=progress, time=left(0.8), **options)
+    limit = _limit_network(found, run)
+    margin_now = float("nan") if now.margin is None else float(now.margin)
     if limit is None:
-        return Limit(network, now, run, None, None, now.margin, None, np.nan, np.nan, 0)
-    unit = network.scaled(1 / np.sqrt(network.norm2))
-    cosine = float(np.sum(unit.W * limit.W) + unit.a @ limit.a)
-    distance = float(np.sqrt(np.sum((unit.W - limit.W) ** 2) + np.sum((unit.a - limit.a) ** 2)))
-    changed = int(np.sum(np.sign(network(rows)) != np.sign(limit(rows))))
-    judged = certify(limit, rows, signs, progress=options.get("progress"), time=options.get("time", 10.0))
-    return Limit(network, now, run, judged, limit, now.margin, run.limit.margin, cosine, distance, changed)
+        return Limit(found.network, now, run, None, None, margin_now, None, np.nan, np.nan, 0, found.notes)
+    start, end = _theta(found.network), _theta(limit)
+    start, end = start / np.linalg.norm(start), end / np.linalg.norm(end)
+    inputs = found.inputs(rows)
+    try:
+        changed = int(np.sum(np.sign(found.network(inputs)) != np.sign(limit(inputs))))
+    except NotImplementedError:
+        changed = -1
+    judged = None  # of layers: `certify` takes one slope at a kink, the flow all of them, and limits lie on kinks
+    if isinstance(limit, Network):
+        judged = certify(Model(limit, found.constant, found.factor), rows, signs, progress=progress, time=10.0 if time is None else left(1.0))
+    return Limit(found.network, now, run, judged, limit, margin_now, run.limit.margin, float(start @ end), float(np.linalg.norm(start - end)),
+                 changed, found.notes)

@@ -1,6 +1,8 @@
 """Every example of the documents runs: README, the site's pages, the docstrings."""
 import doctest
 import importlib
+import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -62,6 +64,31 @@ def test_console(path, tmp_path):
 @pytest.mark.parametrize("name", ["reluflow", *(f"reluflow.{n}" for n in ("functions", "datasets", "estimators", "torch", "networks", "results", "sweeps"))])
 def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+
+
+def notebooks():
+    namespace = importlib.util.spec_from_file_location("make_notebooks", SOURCE / "docs" / "notebooks" / "make.py")
+    module = importlib.util.module_from_spec(namespace)
+    namespace.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (SOURCE / "docs" / "notebooks").glob("*.ipynb")))
+def test_notebooks(name):
+    """Run again, every cell has the cells and outputs that are stored."""
+    pytest.importorskip("pandas")
+    module = notebooks()
+    assert sorted(module.NOTEBOOKS) == sorted(path.stem for path in (SOURCE / "docs" / "notebooks").glob("*.ipynb")) and len(module.NOTEBOOKS) == 3
+    stored = json.loads((SOURCE / "docs" / "notebooks" / f"{name}.ipynb").read_text())
+    for now, then in zip(module.run(module.NOTEBOOKS[name])["cells"], stored["cells"], strict=True):
+        assert now["source"] == then["source"]
+        assert [_text(output) for output in now.get("outputs", [])] == [_text(output) for output in then.get("outputs", [])]
+
+
+def _text(output):
+    """The last digits of a number may differ from machine to machine."""
+    text = "".join(output.get("text") or output["data"]["text/plain"])
+    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.3g}" if float(number[0]) > 1e-6 else "small", text)
 
 
 def test_every_page_is_in_the_site():

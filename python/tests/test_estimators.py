@@ -55,6 +55,33 @@ def test_conflicting_labels():
     assert not run.separable_ and run.status_ == ["not-separated"] and run.score(X, y) == 0.8
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_soft_margin_is_exact(fit_intercept):
+    """Stationary to rounding, also on columns of very different sizes; and the method for many samples agrees."""
+    from reluflow.estimators import _soft_margin, _soft_margin_newton
+
+    rng = np.random.RandomState(4)
+    for scale in (np.ones(3), np.array([1e-4, 1.0, 1e4])):
+        X, s = rng.normal(size=(60, 3)) * scale, rng.choice([-1.0, 1.0], 60)
+        w, b, multipliers, _ = _soft_margin(X, s, 2.0, fit_intercept)
+        slack = np.maximum(0, 1 - s * (X @ w + b))
+        assert np.allclose(multipliers, 2 * slack, atol=1e-9 * np.abs(multipliers).max())
+        assert np.linalg.norm((w - (2 * slack * s) @ X) / scale) < 1e-9 * max(np.linalg.norm(np.abs(2 * slack * s) @ np.abs(X) / scale), 1e-300)
+        assert not fit_intercept or abs(np.sum(slack * s)) < 1e-9 * np.sum(slack)
+        other = _soft_margin_newton(X, s, 2.0, fit_intercept)
+        assert np.allclose(X @ w + b, X @ other[0] + other[1], atol=1e-6)
+
+
+def test_pickles_predict_without_the_data():
+    import pickle
+
+    X, y = reluflow.datasets.orthant(n=30, d=4)
+    for estimator in (HardMarginSVC(), MaxMarginReLU(time=1), GradientFlowClassifier(width=6, random_state=3)):
+        fitted = estimator.fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        assert np.array_equal(again.predict(X[:7] + 0.01), fitted.predict(X[:7] + 0.01)) and len(pickle.dumps(fitted)) < 20_000
+
+
 def test_gradient_flow_is_the_limit():
     X, y = reluflow.datasets.orthant(n=40, d=5)
     run = GradientFlowClassifier(width=10, fit_intercept=False).fit(X, y)

@@ -174,8 +174,10 @@ def test_networks_in_and_out():
     assert reluflow.flow(X, y, weights=start).limit.status == "converged"
     more = reluflow.train(X, y, model=start, steps=1, rate=1e-9)
     assert np.allclose(more.W, start.W, atol=1e-6)
-    with pytest.raises(ValueError, match="bias"):
-        reluflow.certify({"0.weight": limit.W, "0.bias": np.ones(6), "2.weight": limit.a[None]}, X, y)
+    biased = {"0.weight": limit.W, "0.bias": np.ones(6), "2.weight": limit.a[None]}
+    assert reluflow.certify(biased, X, y, local=True).margin == reluflow.certify((np.column_stack([limit.W, np.ones(6)]), limit.a), np.column_stack([X, np.ones(5)]), y, local=True).margin
+    with pytest.raises(TypeError, match="bias= is set"):
+        reluflow.certify(biased, X, y, bias=1.0)
     layered = {"activation": "relu", "layers": [{"kind": "dense", "shape": [2, 2], "weights": np.array([[1.0, 1], [-1, -1]])},
                                                 {"kind": "dense", "shape": [1, 2], "weights": [[1.0, -1.0]]}]}
     assert reluflow.certify(layered, X, y).layers is not None
@@ -334,6 +336,20 @@ def test_native_refuses_nonsense():
     assert _native.run("inspect", ["memory:data"], None, None, None, None)[0] == 2
     with pytest.raises(TypeError):
         _native.Block()
+
+
+def test_explore(tmp_path):
+    """The explorer with a result's data and start inside; a small page stands in for the one that ./bootstrap web builds."""
+    page = tmp_path / "page.html"
+    page.write_text('<body><script id="given" type="application/json">null</script></body>')
+    X, y = np.array([[1.0, 0.1], [-0.5, 2.0], [-1.0, -1.0]]), np.array([1, 1, -1])
+    answer = reluflow.flow(X, y, width=4, scale=1e-3, seed=7)
+    made = answer.explore(tmp_path / "out.html", show=False, page=page)
+    assert made.path.read_text() == page.read_text().replace("null", json.dumps({"link": made.link}, separators=(",", ":")))
+    assert made.link.startswith("points=1,0.1,+;-0.5,2,+;-1,-1,-&width=4&") and "seed=7" in made.link and "scale=0.001" in made.link
+    assert "srcdoc" in made._repr_html_()
+    with pytest.raises(reluflow.UsageError, match="not the page|was not built|400"):
+        reluflow.explore("gen:orthant,n=500,d=3", path=tmp_path / "large.html", show=False, page=page)
 
 
 def test_proofs(tmp_path):

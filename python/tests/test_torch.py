@@ -72,10 +72,89 @@ def test_refusals():
         limit_of({"0.weight": np.eye(2)}, X, y)
     with pytest.raises(TypeError, match="two-layer"):
         limit_of(3, X, y)
-    with pytest.raises(ValueError, match="not zero"):
-        limit_of({"0.weight": np.eye(2), "0.bias": np.ones(2), "2.weight": np.ones((1, 2))}, X, y)
+    with pytest.raises(ValueError, match="3 outputs"):
+        limit_of({"0.weight": np.eye(2), "2.weight": np.ones((3, 2))}, X, y)
     with pytest.raises(ValueError, match="3 classes"):
         limit_of((np.eye(2), np.ones(2)), np.eye(3, 2), [0, 1, 2])
+
+
+def recorded(source, name):
+    """State dict and outputs that PyTorch wrote (data/make_torch_habits.py)."""
+    with np.load(source / "python" / "tests" / "data" / f"torch_{name}.npz") as stored:
+        state = {key: stored[key] for key in stored.files if key not in ("torch", "outputs")}
+        outputs = stored["outputs"]
+    return state, outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs[:, 0]
+
+
+@pytest.mark.parametrize("name", ["biases", "two_outputs", "three_layers"])
+def test_networks_as_people_train_them(source, name):
+    """Biases, two outputs, three layers, float32 after 500 steps: the same outputs as PyTorch's, a certificate, and a limit
+    that the certificate of the library calls a KKT point."""
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    state, outputs = recorded(source, name)
+    model = reluflow.networks.model_from(state)
+    assert model.single and model.constant is not None
+    assert np.allclose(model.network(model.inputs(X)), outputs, rtol=1e-5, atol=1e-5)
+    now = reluflow.certify(state, X, y, time=5)
+    theta = np.concatenate([np.asarray(value, dtype=float).ravel() for key, value in state.items() if key.endswith("weight") or key == "0.bias"])
+    assert not now.kkt.holds and 0 < now.margin < np.min(y * outputs) / np.linalg.norm(theta) ** 2 * 2
+    seen = []
+    deep = name == "three_layers"
+    will = limit_of(state, X, y, time=8 if deep else 60, progress=lambda *event: seen.append(event))
+    print(f"\n{name}\n{will}")
+    assert will.margin_now < will.margin and (deep or (will.flow.limit.status == "converged" and will.certificate.kkt.holds))
+    if deep:  # with biases of later layers the time may strike first; the margin reached by then is an answer too
+        plain = limit_of({key: value for key, value in state.items() if key.endswith("weight")}, X, y)
+        assert plain.flow.limit.status == "converged" and plain.flow.limit.kkt.stationarity < 1e-8 and plain.notes == ()
+    assert will.disagreements == 0 and 0 < will.cosine < 1 and seen
+    assert any("constant column" in note for note in will.notes) and ("two outputs" in " ".join(will.notes)) == (name == "two_outputs")
+    # the reference: the same weights, put together by hand, through the plain functions
+    if name == "biases":
+        size = np.sqrt(abs(state["2.bias"][0]))
+        W = np.vstack([np.column_stack([state["0.weight"], state["0.bias"]]), [0, 0, 0, 0, size]]).astype(float)
+        by_hand = reluflow.flow(np.column_stack([X, np.ones(30)]), y, weights=(W, np.append(state["2.weight"][0], np.sign(state["2.bias"][0]) * size)))
+        assert abs(by_hand.limit.margin - will.margin) < 1e-12 * will.margin
+
+
+def test_two_outputs_are_one():
+    """Cross entropy of two outputs moves a network as the logistic loss moves their difference: one step of each."""
+    rng = np.random.RandomState(3)
+    X, y = rng.normal(size=(20, 3)), rng.choice([-1, 1], 20)
+    W, A = rng.normal(size=(5, 3)), rng.normal(size=(2, 5))
+
+    def gradients(W, A):
+        H = X @ W.T
+        P = np.maximum(H, 0) @ A.T
+        c = 1 / (1 + np.exp(y * (P[:, 1] - P[:, 0])))  # weight of every sample
+        G = np.stack([-c * y, c * y], axis=1)
+        return ((G @ A) * (H > 0)).T @ X, G.T @ np.maximum(H, 0)
+
+    model = reluflow.networks.model_from([W, A])
+    one, Z = model.network, model.inputs(X)
+    dW, dA = gradients(W, A)
+    H = Z @ one.W.T
+    c = y / (1 + np.exp(y * one(Z)))
+    assert np.allclose(dW, ((c[:, None] * one.a) * (H > 0)).T @ Z) and np.allclose((dA[1] - dA[0]) / np.sqrt(2), c @ np.maximum(H, 0))
+    assert np.allclose(dA[0] + dA[1], 0)  # the sum of the outputs never moves
+
+
+def test_arrays_of_other_frameworks():
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    rng = np.random.RandomState(0)
+    W, b, a = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=(1, 6))
+    keras = reluflow.torch.from_arrays([(W.T, b), (a.T, None)], transposed=True)
+    plain = reluflow.torch.from_arrays([(W, b), a])
+    assert np.allclose(keras.network(keras.inputs(X)), np.maximum(X @ W.T + b, 0) @ a[0])
+    assert np.array_equal(keras.network.W, plain.network.W)
+
+    class Custom:
+        def __reluflow__(self):
+            return [(W, b), a], 0.1
+
+    assert reluflow.networks.model_from(Custom()).network.leak == 0.1
+    assert reluflow.certify(Custom(), X, y, local=True).margin == reluflow.certify(reluflow.torch.from_arrays([(W, b), a], leak=0.1), X, y, local=True).margin
+    deep = reluflow.torch.from_arrays([(W, b), (rng.normal(size=(3, 6)), rng.normal(size=3)), (rng.normal(size=(1, 3)), rng.normal(size=1))])
+    assert [layer["kind"] for layer in deep.network.layers] == ["shared", "shared", "dense"]
 
 
 def test_modules():
@@ -96,5 +175,13 @@ def test_modules():
     assert will.flow.limit.status == "converged" and will.margin_now < will.margin
     leaky = nn.Sequential(nn.Linear(2, 3, bias=False), nn.LeakyReLU(0.2), nn.Linear(3, 1, bias=False))
     assert reluflow.networks.network_from(leaky).leak == 0.2
-    with pytest.raises(ValueError, match="Sequential"):
+    with pytest.raises(ValueError, match="Tanh"):
         reluflow.certify(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), X, y)
+    images = nn.Sequential(nn.Conv2d(1, 2, 2, bias=False), nn.ReLU(), nn.Flatten(), nn.Linear(2, 1, bias=False)).double()
+    small = torch.randn(12, 1, 2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    signs = torch.sign(images(small)[:, 0]).detach()
+    found = reluflow.certify(images, small, signs, local=True)
+    norm = sum(float((p**2).sum()) for p in images.parameters())
+    assert abs(found.margin * norm - float((signs * images(small)[:, 0]).min())) < 1e-12
+    with pytest.raises(ValueError, match="BatchNorm1d"):
+        reluflow.certify(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1)), X, y)

@@ -138,14 +138,32 @@ static RfStatus compare_layers(RfContext *context, RfCertificate *c, const RfNet
   return status == RF_ERR_MEMORY ? status : RF_OK;
 }
 
+/* The nearest KKT point, and with settings->prove an exact one. Wide networks are looked at with their
+ * neurons on one ray merged. */
+static RfStatus find_nearest(RfContext *context, RfCertificate *c, const RfPoint *point, const RfNet *net,
+                             bool prove) {
+  RfKktSystem found = {0};
+  RfPoint merged = {0};
+  rf_index *place = NULL;
+  RfStatus status = RF_OK;
+  if (point->m * (point->d + 1) > RF_KKT_MOST_UNKNOWNS) {
+    place = RF_NEW(rf_index, point->m);
+    status = place ? rf_point_merge(context, &merged, place, point)
+                   : rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT point");
+  }
+  if (!status) status = rf_certify_nearest(context, &c->nearest, &found, place ? &merged : point);
+  if (!status && prove) status = rf_certify_prove(context, &c->proved, &found, net, place);
+  rf_kkt_system_free(&found);
+  rf_point_free(&merged);
+  rf_free(place);
+  return status;
+}
+
 static RfStatus certify_point(RfContext *context, RfCertificate *c, const RfNet *net, const double *X,
                               const double *y, rf_index n, const RfCertifySettings *settings) {
   RfPoint point = {0};
-  RfKktSystem found = {0};
   RfStatus status = rf_point_new(context, &point, net, X, y, n);
-  if (!status) status = rf_certify_nearest(context, &c->nearest, &found, &point);
-  if (!status && settings->prove) status = rf_certify_prove(context, &c->proved, &found, net);
-  rf_kkt_system_free(&found);
+  if (!status) status = find_nearest(context, c, &point, net, settings->prove);
   if (!status && settings->global) status = find_bounds(context, c, net, X, y, n, settings);
   if (!status && settings->global) status = check_dual(context, c, X, y, net->leak);
   if (settings->global) c->gap = (c->kkt.objective - c->lower) / c->kkt.objective;

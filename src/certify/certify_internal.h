@@ -32,6 +32,8 @@ RfStatus rf_point_new(RfContext *context, RfPoint *point, const RfNet *net, cons
 /* The same with the second layer fixed. a_size: largest |a_k|. */
 RfStatus rf_point_new_first_layer(RfContext *context, RfPoint *point, double *a_size, const RfNet *net,
                                   const double *X, const double *y, rf_index n);
+/* The point with neurons on one ray merged; place (p->m): which neuron of it each one became. */
+RfStatus rf_point_merge(RfContext *context, RfPoint *merged, rf_index *place, const RfPoint *p);
 bool rf_point_is_kink(const RfContext *context, const RfPoint *point, rf_index i, rf_index k);
 
 /* An extra atom: a new neuron in direction u (unit) with sign s enters every column as s y_i phi(u.x_i)
@@ -101,9 +103,12 @@ typedef struct RfKktSystem {
 void rf_kkt_system_free(RfKktSystem *system);
 /* The KKT point next to the network, when one is found; then *found is its system, unless found is NULL. */
 RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, RfKktSystem *found, const RfPoint *point);
-/* Encloses an exact KKT point at the end of Newton's method, or says why not (prove.c). */
+/* Encloses an exact KKT point at the end of Newton's method, or says why not (prove.c). place: the neuron of
+ * the system's point that each neuron of net became; NULL where they are the same. */
 RfStatus rf_certify_prove(RfContext *context, RfProvedPoint *proved, const RfKktSystem *system,
-                          const RfNet *net);
+                          const RfNet *net, const rf_index *place);
+/* More unknowns than these are not solved for. */
+enum { RF_KKT_MOST_UNKNOWNS = 300 };
 
 /* Fills local, local_why, witness, own_kinks, choices. is_global: the network attains the certified optimum.
  */

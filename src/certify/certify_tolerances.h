@@ -39,5 +39,14 @@
 #define RF_CERTIFY_STRAY 1e3
 /* the search of the optimum gets at least this many seconds of the caller's time */
 #define RF_CERTIFY_LEAST_TIME 1e-3
+/* distance to the decision boundary: a line that differs from its unit by less than this share of the
+ * network's size is the unit; rounding of some hundred terms */
+#define RF_CERTIFY_LINES 1e-13
+/* a least-distance problem without a point: its residual vanishes to rounding */
+#define RF_CERTIFY_EMPTY 1e-13
+/* a flip is looked at this share behind the root, where rounding cannot undo it */
+#define RF_CERTIFY_PAST 1e-9
+/* nodes that are looked at for one sample before its distance is only bracketed: about a second */
+#define RF_CERTIFY_NODES 20000
 
 #endif

@@ -92,6 +92,16 @@ static RfStatus merge(RfContext *context, RfPoint *merged, double *relative, rf_
   return status;
 }
 
+RfStatus rf_point_merge(RfContext *context, RfPoint *merged, rf_index *place, const RfPoint *p) {
+  rf_index *group = RF_NEW(rf_index, p->m), *at = RF_NEW(rf_index, p->m);
+  double *share = RF_NEW(double, p->m), relative;
+  RfStatus status = group && at && share ? find_groups(context, group, p) : out_of_memory(context);
+  if (!status) status = merge(context, merged, &relative, at, share, group, p);
+  for (rf_index k = 0; k < p->m && !status; k++) place[k] = at[group[k]];
+  rf_free(group), rf_free(at), rf_free(share);
+  return status;
+}
+
 /* ---- residuals ----------------------------------------------------------------------------- */
 
 static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p) {

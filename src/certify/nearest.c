@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { most_unknowns = 300, most_steps = 15, most_rungs = 6 };
+enum { most_steps = 15, most_rungs = 6 };
 
 void rf_kkt_system_free(RfKktSystem *s) {
   void *blocks[] = {s->tight, s->kinks, s->slopes, s->unknowns, s->F, s->J};
@@ -59,7 +59,7 @@ static RfStatus system_new(RfContext *context, RfKktSystem *s, const RfContext *
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a KKT point");
   find_pattern(at_eta, s, projection);
   s->size = p->m * (p->d + 1) + s->n_tight + s->n_kinks;
-  if (s->size > most_unknowns) return RF_LIMIT;
+  if (s->size > RF_KKT_MOST_UNKNOWNS) return RF_LIMIT;
   s->unknowns = RF_NEW(double, s->size);
   s->F = RF_NEW(double, s->size);
   s->J = RF_NEW(double, s->size * s->size);
@@ -186,7 +186,7 @@ static RfStatus try_pattern(RfContext *context, RfNearest *nearest, RfKktSystem 
 RfStatus rf_certify_nearest(RfContext *context, RfNearest *nearest, RfKktSystem *found,
                             const RfPoint *point) {
   *nearest = (RfNearest){.distance = NAN, .stationarity = NAN};
-  if (point->m * (point->d + 1) > most_unknowns) return RF_OK;
+  if (point->m * (point->d + 1) > RF_KKT_MOST_UNKNOWNS) return RF_OK;
   double eta = context->tol.kkt;
   RfStatus status = RF_OK;
   for (int rung = 0; rung < most_rungs && !nearest->found && !status; rung++, eta *= 10) {

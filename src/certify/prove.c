@@ -293,12 +293,13 @@ static void climb(RfContext *context, RfProver *prover, RfProvedPoint *out, cons
 }
 
 RfStatus rf_certify_prove(RfContext *context, RfProvedPoint *proved, const RfKktSystem *system,
-                          const RfNet *net) {
+                          const RfNet *net, const rf_index *place) {
   proved->why = "no KKT point was found near the network";
   if (!system->p) return RF_OK;
-  rf_index m = net->m, room = m * (net->d + 1) + system->n_tight + system->n_kinks;
+  rf_index m = system->p->m, room = m * (net->d + 1) + system->n_tight + system->n_kinks;
   RfProver prover = {.s = system,
                      .d = net->d,
+                     .place = place,
                      .leader = RF_NEW(rf_index, 2 * m + 2 * system->n_kinks),
                      .shares = RF_NEW(double, m + room)};
   RfStatus status = RF_OK;

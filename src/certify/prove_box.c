@@ -176,6 +176,17 @@ static void add_weight(arb_t square, arb_t norm, const arb_t share, const arb_st
   arb_clear(one), arb_clear(other);
 }
 
+static rf_index leader_of(const RfProver *prover, rf_index k) {
+  return prover->leader[prover->place ? prover->place[k] : k];
+}
+
+/* The size of neuron k of the given network within its group; any would do, these are near. */
+static double share_of(const RfProver *prover, const RfNet *net, rf_index k) {
+  if (!prover->place) return prover->shares[k];
+  return copysign(hypot(rf_la_norm(net->W + k * net->d, net->d), net->a[k]),
+                  prover->shares[prover->place[k]]);
+}
+
 /* |theta' - theta| / |theta|, theta the given network at least margin 1, theta' anywhere in the box. */
 static void measure(const RfProver *prover, RfProvedPoint *out, const RfNet *net) {
   slong bits = prover->bits;
@@ -184,15 +195,15 @@ static void measure(const RfProver *prover, RfProvedPoint *out, const RfNet *net
   least_margin(root, prover, net);
   arb_sqrt(root, root, bits);
   for (rf_index k = 0; k < net->m; k++) {
-    rf_index g = prover->leader[k];
+    rf_index g = leader_of(prover, k);
     arb_zero(share);
     if (g >= 0) { /* share of its group, squares of all shares summing to 1 */
       for (rf_index other = 0; other < net->m; other++) {
-        arb_set_d(part, prover->leader[other] == g ? prover->shares[other] : 0);
+        arb_set_d(part, leader_of(prover, other) == g ? share_of(prover, net, other) : 0);
         arb_addmul(share, part, part, bits);
       }
       arb_sqrt(share, share, bits);
-      arb_set_d(part, prover->shares[k]);
+      arb_set_d(part, share_of(prover, net, k));
       arb_div(share, part, share, bits);
     }
     for (rf_index j = 0; j < net->d; j++)
@@ -201,8 +212,8 @@ static void measure(const RfProver *prover, RfProvedPoint *out, const RfNet *net
     add_weight(square, norm, share, g < 0 ? NULL : arb_mat_entry(prover->box, prover->m * net->d + g, 0),
                net->a[k], root, bits);
   }
-  arb_sqrt(square, square, bits);
-  arb_sqrt(norm, norm, bits);
+  arb_sqrtpos(square, square, bits); /* a sum of squares: its ball may reach below 0, it does not */
+  arb_sqrtpos(norm, norm, bits);
   arb_div(norm, norm, root, bits);
   arb_div(square, square, norm, bits);
   out->distance = upper(square);

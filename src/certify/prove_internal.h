@@ -12,14 +12,15 @@ enum { RF_PROVE_FIRST_BITS = 128, RF_PROVE_MOST_BITS = 512 };
 
 typedef struct RfProver {
   const RfKktSystem *s;
-  rf_index m, d;        /* leaders; inputs */
-  rf_index size, kinks; /* equations; kinks of leaders */
-  rf_index *leader;     /* p->m: the leader that stands for it, -1 for a zero neuron */
-  double *shares;       /* p->m: its size, with a sign, before division by the root of the group's squares */
-  rf_index *neuron;     /* m: which neuron the leader is */
-  rf_index *kink;       /* kinks: position in s->kinks */
-  rf_index *owner;      /* kinks: its leader */
-  double *start;        /* size: where Newton's method ended */
+  rf_index m, d;         /* leaders; inputs */
+  rf_index size, kinks;  /* equations; kinks of leaders */
+  rf_index *leader;      /* p->m: the leader that stands for it, -1 for a zero neuron */
+  double *shares;        /* p->m: its size, with a sign, before division by the root of the group's squares */
+  rf_index *neuron;      /* m: which neuron the leader is */
+  const rf_index *place; /* of a given network: which neuron of p each one became; NULL: the same */
+  rf_index *kink;        /* kinks: position in s->kinks */
+  rf_index *owner;       /* kinks: its leader */
+  double *start;         /* size: where Newton's method ended */
   slong bits;
   arb_mat_t v, box, F, J, inverse, shift, rest;
 } RfProver;

@@ -206,6 +206,25 @@ RfStatus rf_zip_read_npy(RfContext *context, RfArray *array, const RfZip *zip, c
   return status;
 }
 
+/* The names of the arrays, as far as there is room: "A, t". */
+static void list_names(char *out, size_t size, const RfZip *zip) {
+  size_t used = 0;
+  out[0] = 0;
+  for (int64_t at = 0; zip->directory_size - at >= ENTRY_SIZE;) {
+    const unsigned char *p = zip->directory + at;
+    int64_t names = (int64_t)little(p + 28, 2),
+            rest = (int64_t)little(p + 30, 2) + (int64_t)little(p + 32, 2);
+    if (names + rest > zip->directory_size - at - ENTRY_SIZE) return;
+    const char *name = (const char *)p + ENTRY_SIZE;
+    bool array = names > 4 && memcmp(name + names - 4, ".npy", 4) == 0;
+    size_t length = (size_t)(array ? names - 4 : names);
+    if (used + length + 3 > size) return;
+    rf_format(out + used, size - used, "%s%.*s", used ? ", " : "", (int)length, name);
+    used = strlen(out);
+    at += ENTRY_SIZE + names + rest;
+  }
+}
+
 /* ---- datasets -------------------------------------------------------------------------------- */
 
 RfStatus rf_npz_read(RfContext *context, RfDataset *dataset, RfStream *stream, const RfDataSource *source) {
@@ -217,8 +236,10 @@ RfStatus rf_npz_read(RfContext *context, RfDataset *dataset, RfStream *stream, c
   if (!status) status = rf_zip_read_npy(context, &X, &zip, "X", limit, &has_X);
   if (!status) status = rf_zip_read_npy(context, &y, &zip, "y", limit, &has_y);
   if (!status && (!has_X || !has_y)) {
-    status =
-        rf_fail_offset(context, stream->name, 0, "expected arrays X and y, found no %s", has_X ? "y" : "X");
+    char names[200];
+    list_names(names, sizeof names, &zip);
+    status = rf_fail_offset(context, stream->name, 0, "expected arrays X and y, found no %s; there are: %s",
+                            has_X ? "y" : "X", names[0] ? names : "none");
   }
   if (!status) status = rf_array_to_dataset(context, dataset, &X, stream->name, &y, stream->name);
   rf_array_free(&X);

@@ -96,6 +96,7 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_index(tape, &run->held.unit);
   put_index(tape, &run->held.sample);
   put_int(tape, &run->held.steps);
+  put_int(tape, &run->care);
   put_int(tape, &run->repeats.used);
   put_int(tape, &run->repeats.next);
   if (run->repeats.used < 0 || run->repeats.used > RF_REPEATS) run->repeats.used = 0, tape->broken = true;

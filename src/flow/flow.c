@@ -3,6 +3,7 @@
 #include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/walk.h"
 #include "core/core.h"
 
 #include <math.h>
@@ -30,35 +31,42 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
 typedef struct Variant {
   double tolerance;        /* relative to that of the context */
   double q_frozen, q_slow; /* as in RfRun */
-  double together;
+  double together;         /* relative to that of the problem */
   bool by_steps;
+  double stride; /* tolerance of long steps, relative to their own */
 } Variant;
 
-static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, RF_TOL_TOGETHER, false};
-static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
-static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1 * RF_TOL_TOGETHER, true};
+static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
+static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
+static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
 
 /* Runs from the start, or from the checkpoint `from` (not NULL); the_run is the one whose results count.
  * after_fit (not NULL) receives the state at the end of the fit. */
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
                          const RfFlowProblem *problem, const RfFlowSettings *settings, const Variant *variant,
-                         const RfFlowCheckpoint *from, RfFlowCheckpoint *after_fit) {
+                         const RfFlowCheckpoint *from, RfFlowCheckpoint *after_fit,
+                         const RfAlignment *aligned) {
   double begin = rf_clock_seconds();
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
+  run->aligned = aligned;
   run->recording = variant == &the_run;
   if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
   if (!status && from) status = rf_run_load(run, from);
   run->tol *= variant->tolerance;
   run->tol_implicit *= variant->tolerance;
+  run->stride_tolerance = variant->stride;
   run->q_frozen = variant->q_frozen, run->q_slow = variant->q_slow;
-  run->together = variant->together, run->by_steps = variant->by_steps;
+  run->together *= variant->together, run->by_steps = variant->by_steps;
   do { /* a sample that comes into sight on the way to infinity leads back to the fit */
     run->woken = false;
     if (!status) status = rf_fit(run, &limit->outcome, limit->why);
     run->seconds_fit = rf_clock_seconds() - begin;
     if (!status && limit->outcome == RF_FLOW_CONVERGED) {
-      if (after_fit && run->phase.part == 1 && run->wakes == 0) status = rf_run_save(run, after_fit);
+      if (after_fit && run->phase.part == 1 && run->wakes == 0) {
+        run->evaluations_fit = run->system.evaluations;
+        status = rf_run_save(run, after_fit);
+      }
       if (!status) status = rf_infinity(run, polish, &limit->outcome, limit->why);
     }
   } while (!status && run->woken && run->wakes < MOST_WAKES);
@@ -79,11 +87,31 @@ static void limit_release(RfFlowLimit *limit) {
   memset(limit, 0, sizeof *limit);
 }
 
+/* Keeps where a run ended, for the case that the runs cannot agree. */
+static RfStatus keep_candidate(RfContext *context, RfFlowLimit *limit, const RfFlowLimit *other,
+                               double distance) {
+  RfFlowCandidate *kept = rf_resize(limit->candidates, limit->n_candidates + 1, sizeof *kept);
+  if (!kept) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  limit->candidates = kept;
+  kept += limit->n_candidates;
+  *kept = (RfFlowCandidate){
+      .outcome = other->outcome, .margin = other->margin, .distance = distance, .n_groups = other->n_groups};
+  RfStatus status = rf_net_copy(context, &kept->net, &other->net);
+  limit->n_candidates += !status;
+  return status;
+}
+
+static void drop_candidates(RfFlowLimit *limit) {
+  for (rf_index j = 0; j < limit->n_candidates; j++) rf_net_free(&limit->candidates[j].net);
+  rf_free(limit->candidates);
+  limit->candidates = NULL, limit->n_candidates = 0;
+}
+
 /* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
- * stopped by the caller. */
-static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *first,
-                          const RfFlowProblem *problem, const RfFlowSettings *settings,
-                          const RfFlowCheckpoint *from, const Variant *variant) {
+ * stopped by the caller. Where they are apart both are kept as candidates. */
+static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first, const RfFlowProblem *problem,
+                          const RfFlowSettings *settings, const RfFlowCheckpoint *from,
+                          const Variant *variant) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -94,12 +122,16 @@ static RfStatus other_run(RfContext *context, double *error, const RfFlowLimit *
   quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
-  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL);
+  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL);
   *error = NAN;
   if (!status && limit.outcome == RF_FLOW_CONVERGED)
     *error = rf_net_distance(&first->net, &limit.net);
   else if (!status && limit.outcome != RF_FLOW_INTERRUPTED)
     *error = 2;
+  if (!status && *error > RF_TOL_DIRECTION && first->n_candidates == 0)
+    status = keep_candidate(context, first, first, 0);
+  if (!status && *error > RF_TOL_DIRECTION)
+    status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
   limit_release(&limit);
   rf_polish_free(&polish);
   rf_run_free(&run);
@@ -122,7 +154,7 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfF
   limit->compared = (RfFlowCompared){.made = true,
                                      .tolerance = variant->tolerance,
                                      .frozen_at = variant->q_frozen,
-                                     .merging = variant->together,
+                                     .merging = variant->together * rf_run_together(problem),
                                      .by_steps = variant->by_steps,
                                      .from_start = !from,
                                      .disagreed = disagreed};
@@ -131,13 +163,24 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfF
 
 /* What the second run makes of the outcome. */
 static void judge_opinion(RfFlowLimit *limit) {
-  if (limit->direction_error <= RF_TOL_DIRECTION) return;
   bool stopped = isnan(limit->direction_error);
+  if (stopped || limit->direction_error <= RF_TOL_DIRECTION)
+    drop_candidates(limit); /* outvoted: limit->compared tells */
+  if (limit->direction_error <= RF_TOL_DIRECTION) return;
   limit->outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
   if (stopped)
     rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the limit");
   else
     rf_format(limit->why, RF_WHY_SIZE, "runs at different settings end %.2g apart", limit->direction_error);
+}
+
+/* What the audit makes of it: a run that did not follow the flow has decided nothing. */
+static void judge_audit(RfFlowResult *result) {
+  RfFlowLimit *limit = &result->limit;
+  bool decided = limit->outcome == RF_FLOW_CONVERGED || limit->outcome == RF_FLOW_NOT_SEPARATED;
+  if (result->audit.points == 0 || result->audit.passed || !decided) return;
+  limit->outcome = RF_FLOW_UNDECIDED;
+  rf_audit_why(&result->audit, limit->why, RF_WHY_SIZE);
 }
 
 /* t2 is the later of the two classes' first outputs above 1/4; alignment ends with the last event before it.
@@ -200,11 +243,20 @@ static void stopped_early(RfFlowResult *result) {
   result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
 }
 
+/* The whole way again is affordable while the fit took fewer products than this, about a second. */
+static const double affordable_products = 1e9;
+
+static bool affordable(const RfFlowProblem *problem, rf_index evaluations) {
+  return (double)evaluations * (double)problem->start->m * (double)problem->n * (double)problem->d <=
+         affordable_products;
+}
+
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfRun run;
   RfPolish polish;
   RfFlowProblem own = *problem;
+  RfGram gram = {0};
   RfFlowCheckpoint after_fit = {0}; /* large problems repeat only what comes after it */
   memset(result, 0, sizeof *result);
   memset(&run, 0, sizeof run);
@@ -214,17 +266,24 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   bool is_large = problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
-  if (settings->with_alignment) status = rf_flow_align(context, &result->alignment, problem);
+  if (rf_walk_fits(&own)) { /* shared by all that follow */
+    status = rf_gram_new(context, &gram, own.X, own.n, own.d);
+    if (!status) own.gram = &gram;
+  }
+  if (!status && (settings->with_alignment || own.gram))
+    status = rf_flow_align(context, &result->alignment, &own);
   if (!status && settings->with_alignment && settings->prove_alignment)
     status = rf_align_prove(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, &the_run, settings->resume,
-                      is_large ? &after_fit : NULL);
+                      is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL);
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
+  if (!status) judge_audit(result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
-    status = second_opinion(context, &result->limit, &own, settings, after_fit.values ? &after_fit : NULL);
+    bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
+    status = second_opinion(context, &result->limit, &own, settings, again ? NULL : &after_fit);
     if (!status) judge_opinion(&result->limit);
     if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
       run.phase.left = -1; /* taken up again, it repeats the last polish */
@@ -235,6 +294,8 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   }
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);
+  if (!settings->with_alignment) rf_alignment_free(&result->alignment);
+  rf_gram_free(&gram);
   rf_flow_checkpoint_free(&after_fit);
   rf_polish_free(&polish);
   rf_run_free(&run);

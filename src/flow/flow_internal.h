@@ -97,6 +97,7 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
+  double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
   rf_index *line;                /* n: a sample that stands for its line (parallel.c), */
   double *along;                 /* n: and its signed length in the direction of that one */
   double log_S, q_least;         /* ln S, smallest margin */
@@ -206,7 +207,7 @@ typedef enum RfHitKind { RF_HIT_PLANE = 0, RF_HIT_SLOPE = 1, RF_HIT_SIGN = 2, RF
 typedef struct RfHit {
   rf_index unit, sample;
   RfHitKind kind;
-  double at; /* fraction of the step */
+  double at; /* fraction of the step; of a hit not located: 1, or where the way there looks lowest */
 } RfHit;
 
 /* Where the drivers are, so that a run can be taken up again. */
@@ -245,9 +246,14 @@ typedef struct RfRun {
   RfSystem system;
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
-  bool implicit; /* which of the two steps */
-  bool fresh;    /* f belongs to system.y */
-  double h, tol; /* next step, tolerance */
+  const RfAlignment *aligned; /* of the start, where it is known: jump.c */
+  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
+  struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
+  double stride_tolerance;    /* relative to its own */
+  int stride_rest;            /* steps to be taken without it */
+  bool implicit;              /* which of the two steps */
+  bool fresh;                 /* f belongs to system.y */
+  double h, tol;              /* next step, tolerance */
   double tol_implicit;
   bool by_steps;   /* events by steps that end there, not by dense output */
   double together; /* largest difference of directions that are merged */
@@ -262,6 +268,7 @@ typedef struct RfRun {
   RfHit *hits;
   rf_index n_hits, cap_hits;
   double plane_slack; /* |w.x|/|x| that is rounding on the step at hand */
+  bool ends_only;     /* only the end of the step is looked at, not the way there */
   bool recording;     /* events are logged */
   RfFlowEvent *events;
   rf_index n_events, cap_events;
@@ -272,6 +279,7 @@ typedef struct RfRun {
   bool still;        /* the event at hand is one, */
   double *c_ahead;   /* n: and these are the weights a moment later */
   RfRepeats repeats; /* of the same event in short succession */
+  int care;          /* implicit steps are finer by this many powers of ten: events repeat themselves */
   RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
@@ -279,7 +287,8 @@ typedef struct RfRun {
   double escape_slack; /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
-  rf_index step_events; /* events applied since the caller last looked */
+  rf_index evaluations_fit; /* of the fit, where its end was kept */
+  rf_index step_events;     /* events applied since the caller last looked */
   RfPhase phase;
   bool reached; /* settings->until holds */
   bool woken;   /* on the way to infinity a sample that nobody saw is seen again */
@@ -310,7 +319,14 @@ double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
 RfStatus rf_run_resize(RfRun *run);
 /* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
-static inline bool rf_run_large(const RfRun *run) { return run->problem->start->m * run->problem->n >= 4000; }
+enum { RF_LARGE = 2000 }; /* neurons times samples */
+static inline bool rf_run_large(const RfRun *run) {
+  return run->problem->start->m * run->problem->n >= RF_LARGE;
+}
+/* Largest difference of directions that such a run merges. */
+double rf_run_together(const RfFlowProblem *problem);
+/* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
+void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h);
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 
@@ -330,6 +346,10 @@ RfStatus rf_events_apply(RfRun *run);
 /* The units are numbered anew, or time has passed: no event is a repetition. */
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
+
+/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
+ * hold. slopes: room for n. */
+RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
 
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
@@ -354,6 +374,7 @@ typedef struct RfPolish {
   rf_index n_groups, n_units;
   RfPolishGroup *groups;
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
+  double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
   double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */
@@ -386,6 +407,10 @@ void rf_unit_direction(const RfSystem *system, rf_index u, double *v);
  * dt = dclock / exp(log_S) unless log_S is NaN. */
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
                      const uint8_t *small, double log_S, double rho_matters);
+
+/* Small units (small[u] != 0) that, under the multipliers of the polished point, come to the direction of one
+ * of its groups and grow with it for ever, join that group at the size they tend to. */
+RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_t *small);
 
 /* ---- fit.c, infinity.c, driver ------------------------------------------------------------- */
 

@@ -9,14 +9,20 @@
 #define RF_TOL_SLOPE                                                                                         \
   1e-10 /* slopes of a slide beyond [leak,1]: 1e6 ulps, the fields are sums over samples                     \
          */
-#define RF_TOL_SLOPE_AT   1e-12 /* the same where the moment is looked for, so that it is found before that */
-#define RF_TOL_GAP        1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
-#define RF_TOL_GAP_AT     1e-9  /* the same where the moment is looked for */
-#define RF_TOL_BRACKET    4e-16 /* width of a bracket that cannot be halved any more */
-#define RF_TOL_INSET      1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
-#define RF_TOL_TIE        1e-11 /* events this close (fractions of a step) are one: dense output is no better */
-#define RF_TOL_CUT        1e-13 /* implicit steps are cut at an event to this part of their length */
-#define RF_TOL_CUT_BEYOND 1e-11 /* and at most this far behind the hyperplane */
+#define RF_TOL_SLOPE_STIFF                                                                                   \
+  3e-6 /* the same at the end of an implicit step, where the weights are known to its error times q */
+#define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
+#define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
+#define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
+#define RF_TOL_BRACKET       4e-16 /* width of a bracket that cannot be halved any more */
+#define RF_TOL_INSET         1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
+#define RF_TOL_TIE           1e-11 /* events this close (fractions of a step) are one: dense output is no better */
+#define RF_TOL_CUT           1e-15 /* implicit steps are cut at an event to this part of their length, */
+#define RF_TOL_CUT_BEYOND    1e-11 /* and at most this far behind the hyperplane, */
+#define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
+#define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
+#define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
+#define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -30,6 +36,7 @@
 
 /* ---- which continuations exist (sides.c) ---- */
 #define RF_TOL_SIDE   1e-14 /* rounding of a slope or of a push relative to the terms it is summed from */
+#define RF_TOL_ACROSS 1e-9  /* cosine of the field with a weightless sample that says where the unit goes */
 #define RF_TOL_FASTER 1e-12 /* one field is faster than another by more than rounding */
 
 /* ---- steps (run.c, explicit.c, implicit.c) ---- */
@@ -37,15 +44,22 @@
 #define RF_TOL_STEP_IMPLICIT  1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
 #define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT 1e-15
-#define RF_TOL_MARGIN         0.02 /* error of a margin that leaves its weight meaningful */
-#define RF_TOL_STEP_LONGEST   1e12 /* at rest the error is zero and the step would overflow */
+#define RF_TOL_MARGIN         0.02  /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_FINITE         0.03  /* of the tolerance, for weights at a finite time */
+#define RF_TOL_CARE           1e-13 /* finest tolerance of implicit steps, some hundred ulps */
+#define RF_TOL_STEP_LONGEST   1e12  /* at rest the error is zero and the step would overflow */
 
 /* ---- fit and rest (fit.c, system.c) ---- */
 #define RF_TOL_WALL        650.0 /* ln p of an unseen sample at most: its square is still a number */
 #define RF_TOL_SMALL       2e-9 /* units are small while all of them change no margin by more than half of this */
 #define RF_TOL_SMALL_LARGE 2e-6 /* the same in large networks, for speed */
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
-#define RF_TOL_REST_FALL   1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_TOGETHER_WIDE                                                                                 \
+  3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MERGED_PUSH                                                                                   \
+  1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
+                               */
+#define RF_TOL_REST_FALL 1e-8 /* fall of ln L that counts as one */
 #define RF_TOL_REST_TO_AND_FRO                                                                               \
   1e-6                            /* events without a fall: what L could still lose in all the time so far */
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */
@@ -89,6 +103,26 @@
 #define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
 #define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
+
+/* ---- long steps (large/) ---------------------------------------------------------------------------- */
+
+#define RF_TOL_STRIDE          2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
+#define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
+#define RF_TOL_STRIDE_DRIFT                                                                                  \
+  0.3                             /* change of ln p up to which the last step is continued for a first guess \
+                                   */
+#define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
+#define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
+#define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
+#define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
+#define RF_TOL_STRIDE_ON      1e-8  /* a unit this near to a hyperplane it was held on is still there */
+#define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
+
+#define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
+#define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

@@ -15,6 +15,8 @@ static void limit_free(RfFlowLimit *limit) {
     rf_free(limit->groups[g].sector);
     rf_free(limit->groups[g].beta);
   }
+  for (rf_index j = 0; j < limit->n_candidates; j++) rf_net_free(&limit->candidates[j].net);
+  rf_free(limit->candidates);
   rf_net_free(&limit->net);
   rf_free(limit->margins);
   rf_free(limit->support);
@@ -82,13 +84,13 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
     rf_net_free(net);
     return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the limit");
   }
-  const double *rho = system->y + units * (d + 1), *a = system->y + units * d;
+  const double *size = polish->size, *a = system->y + units * d;
   for (rf_index u = 0; u < units; u++)
-    if (polish->group_of[u] >= 0) top = fmax(top, rho[u]);
+    if (polish->group_of[u] >= 0) top = fmax(top, size[u]);
   for (rf_index k = 0; k < m; k++) { /* over neurons, so that rounding of huge log-norms drops out */
     rf_index u = system->unit_of[k];
     if (u >= 0 && polish->group_of[u] >= 0)
-      total[polish->group_of[u]] += exp(2 * (rho[u] + system->offset[k] - top));
+      total[polish->group_of[u]] += exp(2 * (size[u] + system->offset[k] - top));
   }
   for (rf_index k = 0; k < m; k++) {
     rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
@@ -99,7 +101,7 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
       size_w = fabs(a[u]) / polish->groups[g].weight;
       size_a = a[u];
     } else {
-      split = exp(rho[u] + system->offset[k] - top) / sqrt(total[g]);
+      split = exp(size[u] + system->offset[k] - top) / sqrt(total[g]);
       size_w = split / sqrt(length);
       size_a = split * sqrt(length) * polish->groups[g].sign;
     }

@@ -21,6 +21,7 @@ static int size_of(const RfFlowProblem *problem) {
 
 static void limit_back(RfFlowLimit *limit, rf_index n, rf_index d, double s) {
   limit->margin *= s;
+  for (rf_index j = 0; j < limit->n_candidates; j++) limit->candidates[j].margin *= s;
   limit->log_size -= 0.5 * log(s);
   for (rf_index i = 0; limit->lambda && i < n; i++) limit->lambda[i] /= s;
   for (rf_index g = 0; g < limit->n_groups; g++)

@@ -193,6 +193,21 @@ static RfStatus try_whitened(RfContext *context, RfLinearMargin *m, const RfRows
   return status;
 }
 
+/* What doubles leave open, rational numbers decide where the rows are few. */
+static RfStatus try_exactly(RfContext *context, RfLinearMargin *m, const RfRows *rows, bool intercept) {
+  RfLeastDistance v = {0};
+  RfStatus status = rf_exact_distance(context, &v, rows);
+  if (status == RF_OK || status == RF_INFEASIBLE) clear_claims(m);
+  if (status == RF_OK) {
+    status = fill_separable(context, m, rows, &v);
+  } else if (status == RF_INFEASIBLE) {
+    status = fill_infeasible(context, m, rows, v.farkas, intercept);
+    m->exact = true;
+  }
+  rf_least_distance_free(&v);
+  return status;
+}
+
 static RfStatus finish(RfContext *context, RfLinearMargin *m, const RfRows *rows, const RfLeastDistance *v,
                        RfStatus status, bool intercept) {
   m->iterations += v->iterations;
@@ -201,6 +216,7 @@ static RfStatus finish(RfContext *context, RfLinearMargin *m, const RfRows *rows
   if (status == RF_OK) status = fill_separable(context, m, rows, v);
   if (status == RF_INFEASIBLE) status = fill_infeasible(context, m, rows, v->farkas, intercept);
   if (status == RF_UNDECIDED) status = try_whitened(context, m, rows, intercept);
+  if (status == RF_UNDECIDED) status = try_exactly(context, m, rows, intercept);
   if (status == RF_UNDECIDED || status == RF_INTERRUPTED) clear_claims(m);
   if (status < 0) rf_linear_margin_free(m);
   m->status = status;

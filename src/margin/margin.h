@@ -29,4 +29,17 @@ RfStatus rf_margin_balance(RfContext *context, RfBalance *balance, const double 
 RfStatus rf_balance_times(RfContext *context, char **text, const char *value, double numerator,
                           double denominator);
 
+/* The hard margin through the origin in rational numbers, for small data: v of least length with y_i v.x_i >=
+ * 1, and its multipliers v = sum mu_i y_i x_i, as fractions. */
+typedef struct RfExactMargin {
+  RfBalance v, multipliers; /* d and n: weight[k] is NULL for 0 */
+  double length;            /* rounded up */
+  double lower, upper;      /* 1/length rounded down, and length / sum of the multipliers rounded up */
+} RfExactMargin;
+
+void rf_exact_margin_free(RfExactMargin *margin);
+/* RF_OK, RF_NOT_SEPARABLE, RF_UNDECIDED where it is not tried, RF_INTERRUPTED or a failure. */
+RfStatus rf_margin_exact(RfContext *context, RfExactMargin *margin, const double *X, const double *y,
+                         rf_index n, rf_index d);
+
 #endif

@@ -37,8 +37,13 @@ RfStatus rf_least_distance(RfContext *context, RfLeastDistance *result, const Rf
  * RF_INFEASIBLE with *farkas (count, sums to 1), RF_UNDECIDED, RF_INTERRUPTED or a failure. */
 RfStatus rf_whitened_farkas(RfContext *context, double **farkas, const RfRows *rows);
 
+/* The same problem as rf_least_distance in rational numbers: exact, for small rows through the origin whose
+ * factors are signs. RF_OK, RF_INFEASIBLE (farkas rounded from exact weights), RF_UNDECIDED where it is not
+ * tried, RF_INTERRUPTED or a failure. */
+RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *result, const RfRows *rows);
+
 /* Do weights near `farkas` (per row of X) balance exactly? RF_OK with *exact (false also where that is not
- * tried: many or scaled rows), RF_UNDECIDED when they do not, or a failure. */
+ * decided: many or scaled rows), RF_UNDECIDED when they do not, or a failure. */
 RfStatus rf_prove_farkas(RfContext *context, bool *exact, const RfRows *rows, const double *farkas,
                          bool intercept);
 

@@ -119,6 +119,27 @@ static void refine_multipliers(Columns *c) {
   }
 }
 
+/* The same for the sizes: b minus what the basis gives, row by row. */
+static void refine_sizes(Columns *c) {
+  rf_index n = c->n;
+  double *left = c->work + n * n, *change = c->column;
+  for (int turn = 0; turn < 2; turn++) {
+    for (rf_index i = 0; i < n; i++) {
+      long double sum = c->p->b[i];
+      for (rf_index k = 0; k < n; k++) {
+        rf_index b = c->basis[k];
+        if (b >= 0)
+          sum -= (long double)c->x[k] * (long double)c->A[b * n + i];
+        else if ((b >= -n ? -1 - b : -1 - n - b) == i)
+          sum += b >= -n ? c->x[k] : -c->x[k];
+      }
+      left[i] = (double)sum;
+    }
+    rf_la_apply(change, c->inverse, left, n, n, n);
+    for (rf_index k = 0; k < n; k++) c->x[k] += change[k];
+  }
+}
+
 /* The inverse afresh; false when the basis is singular. */
 static bool refactor(Columns *c) {
   rf_index n = c->n;
@@ -139,6 +160,7 @@ static bool refactor(Columns *c) {
     for (rf_index i = 0; i < n; i++) c->inverse[i * n + j] = unit[i];
   }
   rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
+  refine_sizes(c);
   for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
   set_multipliers(c);
   refine_multipliers(c);
@@ -198,12 +220,17 @@ static void reset_weights(Columns *c) {
   for (rf_index i = 0; i < c->n; i++) c->surplus_weight[i] = c->artificial_weight[i] = 1;
 }
 
+/* Prices are sums of n products with multipliers up to Lambda: below their rounding nothing is a price. */
+static double price_slack(const Columns *c) {
+  return fmax(rf_price_slack, rf_price_noise * sqrt((double)c->n) * c->big);
+}
+
 /* The column with the best price, its code in *b and its weight; false at the optimum. */
 static bool choose(const Columns *c, rf_index *b, double *weight) {
-  double best = 0, slack = rf_multiplier_slack * fmax(1, c->big);
+  double best = 0, slack = rf_multiplier_slack * fmax(1, c->big), least = price_slack(c);
   for (rf_index k = 0; k < c->count; k++) {
     double over = c->value[k] - 1;
-    if (!c->in[k] && over > rf_price_slack && over * over / c->weight[k] > best)
+    if (!c->in[k] && over > least && over * over / c->weight[k] > best)
       best = over * over / c->weight[k], *b = k, *weight = c->weight[k];
   }
   for (rf_index i = 0; i < c->n; i++) {
@@ -275,12 +302,14 @@ static bool known_since(const Columns *c, rf_index first, const double *u, int s
 
 static void offer(Columns *c, rf_index first, const double *u, double value, int sign, double *top) {
   *top = fmax(*top, value);
-  if (value > 1 + rf_missing_column && !known_since(c, first, u, sign)) add_column(c, u, sign);
+  if (value > 1 + fmax(rf_missing_column, 2 * price_slack(c)) && !known_since(c, first, u, sign))
+    add_column(c, u, sign);
 }
 
 /* The plane: every local maximum of the sorted arcs. */
 static RfStatus price_plane(Columns *c, double *top) {
   rf_index first = c->count;
+  double norm = 0;
   RfStatus status = RF_OK;
   for (int sign = 1; sign >= -1 && !status; sign -= 2) {
     if (c->s->settings->signs * sign < 0) continue;
@@ -291,9 +320,10 @@ static RfStatus price_plane(Columns *c, double *top) {
     for (rf_index k = 0; k < count && !status; k++)
       if ((k == 0 || value[k] >= value[k - 1]) && (k + 1 == count || value[k] >= value[k + 1]))
         offer(c, first, search.found.u + k * c->r, value[k], sign, top);
-    *top = fmax(*top, search.best);
+    *top = fmax(*top, search.best), norm = fmax(norm, search.upper);
     rf_directions_free(&search.found);
   }
+  if (!status) rf_solve_offer_multipliers(c->s, c->s->trial, norm); /* a bound at every round */
   return status;
 }
 
@@ -398,7 +428,7 @@ static RfStatus generate(Columns *c, double aim) {
     for (rf_index i = 0; i < c->n; i++) s->trial[i] = fmax(0, c->lambda[i]);
     status = c->r == 2 ? price_plane(c, &top) : price_climbs(c, &top);
     if (!status) status = offer_basis(c, false, &artificial);
-    bool enough = top <= 1 + (artificial ? 0.3 : rf_missing_column);
+    bool enough = top <= 1 + (artificial ? 0.3 : fmax(rf_missing_column, 2 * price_slack(c)));
     if (!status && enough && artificial) {
       c->big *= 4; /* multipliers at their bound: let them grow */
       if (!(c->big < rf_unbounded_most)) return RF_UNDECIDED;
@@ -423,6 +453,10 @@ RfStatus rf_solve_columns(RfSolve *s, double aim) {
   if (!status) status = columns_new(&c);
   if (!status) status = rf_solve_linear_network(s);
   if (!status) status = generate(&c, aim);
+  if (status == RF_INTERRUPTED && c.lambda) {
+    for (rf_index i = 0; i < c.n; i++) s->trial[i] = fmax(0, c.lambda[i]);
+    status = rf_solve_last_bound(s, s->trial);
+  }
   s->result->newton_steps += c.pivots;
   columns_free(&c);
   return status;

@@ -205,7 +205,7 @@ static RfStatus first_patterns(RfSolve *s) {
  * come first, so that a long proof leaves better and better lower bounds behind. Each costs a few times the
  * one before it; what would not raise the bound known is left out. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm) {
-  static const double targets[] = {10, 3, 1.5, 1.2};
+  static const double targets[] = {10, 3, 2, 1.5, 1.2};
   enum { enough_found = 100 };
   rf_index first_nodes = s->p->r <= 6 ? 100000 : 20000; /* trees are small in few dimensions */
   double value = rf_la_dot(s->p->b, lambda, s->p->n);
@@ -275,24 +275,35 @@ static RfStatus check_unbounded(RfSolve *s) {
   return status || norm > 1 ? status : RF_INFEASIBLE;
 }
 
-/* Both bounds from the present iterate of the master, with a short search. */
-static RfStatus quick_bounds(RfSolve *s, rf_index nodes) {
+/* The bound of given multipliers by a short search. */
+static RfStatus quick_bound(RfSolve *s, const double *lambda, rf_index nodes) {
   double norm;
-  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
-  RfStatus status = master_network(s);
-  if (!status) status = prove_norm(s, s->trial, 1, 0, nodes, &norm);
-  if (status >= 0) rf_solve_offer_multipliers(s, s->trial, norm);
+  RfStatus status = prove_norm(s, lambda, 1, 0, nodes, &norm);
+  if (status >= 0) rf_solve_offer_multipliers(s, lambda, norm);
   return status;
 }
 
-/* What the interrupted master knows, with a search of a fraction of a second. */
-static RfStatus last_bounds(RfSolve *s) {
+/* Both bounds from the present iterate of the master. */
+static RfStatus quick_bounds(RfSolve *s, rf_index nodes) {
+  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
+  RfStatus status = master_network(s);
+  return status ? status : quick_bound(s, s->trial, nodes);
+}
+
+RfStatus rf_solve_last_bound(RfSolve *s, const double *lambda) {
   RfContext calm = *s->context, *caller = s->context;
   calm.deadline = rf_clock_seconds() + 0.2, calm.cancel = NULL;
   s->context = &calm;
-  RfStatus status = quick_bounds(s, 2000);
+  RfStatus status = quick_bound(s, lambda, 2000);
   s->context = caller;
   return status < 0 ? status : RF_INTERRUPTED;
+}
+
+/* What the interrupted master knows. */
+static RfStatus last_bounds(RfSolve *s) {
+  memcpy(s->trial, rf_master_lambda(s->master), (size_t)s->p->n * sizeof(double));
+  RfStatus status = master_network(s);
+  return status ? status : rf_solve_last_bound(s, s->trial);
 }
 
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
@@ -318,7 +329,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }
-    bool slow = rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
+    bool slow = !s->quiet && rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
     if (!status && added == 0 && goal >= rf_goal_polish && goal < 0.05 && slow)
       status = quick_bounds(s, 1000);
     if (added > 0)

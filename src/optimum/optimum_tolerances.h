@@ -19,6 +19,8 @@ static const double rf_length_slack = 1.0001;
  * ulp).
  */
 static const double rf_plane_ulps = 32;
+/* The same as an angle, for the order of kinks; generous. */
+static const double rf_plane_angle = 1e-14;
 
 /* ---- the search ------------------------------------------------------------------------------- */
 
@@ -35,6 +37,10 @@ static const double rf_zero_value = 1e-14;
 /* Rays from rows with a smaller singular value are too uncertain to be used, and ranges by cones that are
  * wider than this cosine say little. */
 static const double rf_ray_singular = 1e-6, rf_ray_cosine = 0.3;
+/* Ranges whose chord constant is more than this share of the largest possible are wide. */
+static const double rf_wide_share = 0.3;
+/* Kept below the target by the coupled bound, relatively: m^2 u times a condition of 20, for m up to 500. */
+static const double rf_coupled_slack = 1e-9;
 /* The share of target - 1 that the even structure may cost (search.c). */
 static const double rf_even_share = 0.75;
 /* Growth of the value below which a climb stops. */
@@ -89,10 +95,16 @@ static const double rf_polish_worse = 1e-9;
 /* tau above what the search proved, tried in turn while a node cannot be closed: each costs that many digits
  * of the lower bound, nothing else. */
 static const double rf_proof_slack[] = {2e-11, 1e-9, 4e-9, 1e-7, 1e-5, 1e-3};
+/* A bracket of a linear margin wider than this is written again from the exact solution. */
+static const double rf_proof_wide = 1e-12;
 /* Room below tau that allows numbers of 12, 20 and 30 bits in a closing line. */
 static const double rf_proof_room[] = {1e-3, 1e-5, 1e-8};
 /* Sines of caps below this: the best multiplier is not resolved, any is valid. */
 static const double rf_cap_sine = 1e-7;
+
+/* A range that ends nearer to zero on one side (rows have length 1/2 to 1) is that side, which this much of a
+ * cap shows exactly; a power of two. */
+static const double rf_flat_range = 1e-9, rf_flat_share = 0x1p-24;
 
 /* ---- the linear program ----------------------------------------------------------------------- */
 
@@ -103,6 +115,8 @@ static const double rf_pivot_share = 1e-9, rf_ratio_slack = 1e-11;
 /* Prices below this are zero; multipliers are not negative, and not above their bound, by more than the
  * second times that bound. */
 static const double rf_price_slack = 1e-10, rf_multiplier_slack = 1e-13;
+/* Rounding of a price, per unit of the largest multiplier and root of the number of terms. */
+static const double rf_price_noise = 1e-16;
 /* Local maxima above 1 + this are missing columns: the gap of the program is about that. */
 static const double rf_missing_column = 2e-10;
 /* Directions of one round that are closer are one column. */

@@ -9,9 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+typedef struct Kink { /* a direction orthogonal to sample `at`, (-x_2, x_1) times side */
+  double angle, side;
+  rf_index at;
+} Kink;
+
+static int by_angle(const void *a, const void *b) {
+  const Kink *x = a, *y = b;
+  return (x->angle > y->angle) - (x->angle < y->angle);
 }
 
 static void gradient(double *g, const RfReduced *p, const double *lambda, const double *u, int sign) {
@@ -49,43 +54,65 @@ static RfStatus note(RfContext *context, RfSearch *search, const RfReduced *p, c
   return status;
 }
 
-RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
-                         int sign) {
+/* What the best value may be short of the maximum. Ends of arcs are directions from rows: the division
+ * rounds each coordinate by u at most, so the angle is off by u, and F is Lipschitz with constant `total`;
+ * the common factor costs 3 u of the value. Within an arc that is longer than the errors of angles F = |g|
+ * cos(angle to g), with the pattern at its middle; an error e of the angle of g costs |g| e^2 at most, e
+ * being that of angles plus noise/|g|. Kinks that angles cannot tell apart span `crowd`, which costs its
+ * length at most. Values near the best were summed with 113 bits. */
+static double shortfall(double best, double total, double noise, double crowd) {
+  double spread = rf_plane_angle + 4 * noise / best, plain = rf_plane_ulps * DBL_EPSILON * total;
+  if (!(noise < best / 8)) return plain + crowd * total;
+  return fmin(plain, DBL_EPSILON * total + 4 * best * (DBL_EPSILON + spread * spread)) + crowd * total;
+}
+
+/* The kinks in order, the first one again at the end; how many. */
+static rf_index list_kinks(Kink *kinks, const RfReduced *p, const double *lambda, double *total) {
   static const double pi = 3.14159265358979323846;
-  double *angle = RF_NEW(double, 2 * p->n + 1), total = 0;
-  if (!angle) return rf_fail(context, RF_ERR_MEMORY, "out of memory for angles");
   rf_index count = 0;
   for (rf_index i = 0; i < p->n; i++) {
     if (lambda[i] <= 0) continue;
-    total += lambda[i];
-    double t = atan2(p->X[2 * i], -p->X[2 * i + 1]); /* direction (-x_2, x_1) */
-    angle[count++] = t;
-    angle[count++] = t > 0 ? t - pi : t + pi;
+    *total += lambda[i];
+    double t = atan2(p->X[2 * i], -p->X[2 * i + 1]);
+    kinks[count++] = (Kink){t, 1, i};
+    kinks[count++] = (Kink){t > 0 ? t - pi : t + pi, -1, i};
   }
+  qsort(kinks, (size_t)count, sizeof *kinks, by_angle);
+  kinks[count] = kinks[0];
+  kinks[count].angle += 2 * pi;
+  return count;
+}
+
+RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
+                         int sign) {
+  static const double pi = 3.14159265358979323846;
+  Kink *kinks = RF_NEW(Kink, 2 * p->n + 1);
+  if (!kinks) return rf_fail(context, RF_ERR_MEMORY, "out of memory for angles");
+  double total = 0, run = 0, crowd = 0; /* run: length of the present run of short arcs */
+  rf_index count = list_kinks(kinks, p, lambda, &total);
   search->found.r = 2;
   double noise = (double)(count + 8) * DBL_EPSILON * total; /* of a value summed in doubles */
   RfStatus status = RF_OK;
-  if (count > 0) {
-    qsort(angle, (size_t)count, sizeof *angle, by_value);
-    angle[count] = angle[0] + 2 * pi;
-  }
   for (rf_index k = 0; k < count && !status; k++) {
-    double middle = (angle[k] + angle[k + 1]) / 2, g[2];
-    double inside[2] = {cos(middle), sin(middle)}, end[2] = {cos(angle[k]), sin(angle[k])};
+    double from = kinks[k].angle, to = kinks[k + 1].angle, middle = (from + to) / 2, g[2];
+    const double *x = p->X + 2 * kinks[k].at;
+    double length = hypot(x[0], x[1]), inside[2] = {cos(middle), sin(middle)};
+    double end[2] = {kinks[k].side * -x[1] / length, kinks[k].side * x[0] / length};
     status = note(context, search, p, lambda, end, sign, noise);
-    if (status || angle[k + 1] - angle[k] < DBL_EPSILON) continue;
+    bool is_short = to - from < 2 * rf_plane_angle;
+    run = is_short ? run + (to - from) + 2 * rf_plane_angle : 0;
+    crowd = fmax(crowd, run);
+    if (status || is_short) continue;
     gradient(g, p, lambda, inside, sign);
     double size = hypot(g[0], g[1]), t = atan2(g[1], g[0]);
-    while (t < angle[k]) t += 2 * pi;
-    if (size > 0 && t <= angle[k + 1]) {
+    while (t < from) t += 2 * pi;
+    if (size > 0 && t <= to) {
       double u[2] = {g[0] / size, g[1] / size};
       status = note(context, search, p, lambda, u, sign, noise);
     }
   }
-  /* F is Lipschitz in the angle with constant `total`, and on an arc the pattern at its middle is right but
-   * for samples within the error of an angle of it; values near the best were summed with 113 bits */
-  search->upper = fmax(search->target, search->best + rf_plane_ulps * DBL_EPSILON * total);
+  search->upper = fmax(search->target, search->best + shortfall(search->best, total, noise, 2 * crowd));
   search->nodes += count;
-  rf_free(angle);
+  rf_free(kinks);
   return status;
 }

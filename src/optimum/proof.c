@@ -241,14 +241,48 @@ RfStatus rf_optimum_proof(RfContext *context, RfProof *proof, const char *path, 
 
 /* ---- linear ----------------------------------------------------------------------------------- */
 
+static void fractions(RfProofText *text, const RfBalance *values) {
+  for (rf_index i = 0; i < values->n; i++) {
+    rf_proof_word(text, " ");
+    rf_proof_word(text, values->weight[i] ? values->weight[i] : "0");
+  }
+}
+
+/* With the exact v and multipliers: the bracket is two roundings wide. RF_UNDECIDED where they are not known.
+ */
+static RfStatus write_exact_separable(Claim *c, RfProof *proof) {
+  RfExactMargin exact;
+  RfStatus status = rf_margin_exact(c->context, &exact, c->X, c->y, c->n, c->d);
+  if (status) return status > 0 ? RF_UNDECIDED : status;
+  proof->lower = exact.lower, proof->upper = exact.upper;
+  head(c, "separable", false);
+  rf_proof_word(&c->text, "w");
+  fractions(&c->text, &exact.v);
+  line(&c->text, "", &exact.length, 1);
+  line(&c->text, "lower", &proof->lower, 1);
+  line(&c->text, "upper", &proof->upper, 1);
+  rf_proof_word(&c->text, "alpha");
+  fractions(&c->text, &exact.multipliers);
+  line(&c->text, "", &exact.length, 1);
+  rf_exact_margin_free(&exact);
+  return RF_OK;
+}
+
 static RfStatus write_separable(Claim *c, RfProof *proof, const RfLinearMargin *m) {
   double plus = 1, rho = rf_enclose_length(m->w, c->d), norm;
   double least = rf_enclose_margin(m->w, &plus, 1, c->X, c->y, c->n, c->d, 1);
   double total = rf_enclose_sum(m->multipliers, c->n);
   RfStatus status = rf_enclose_linear_norm(c->context, &norm, m->multipliers, c->X, c->y, c->n, c->d);
-  if (status || !(least > 0) || !(total > 0)) return status ? status : RF_UNDECIDED;
-  proof->lower = nextafter(least / rho, 0);
-  proof->upper = nextafter(norm / total, INFINITY);
+  bool holds = !status && least > 0 && total > 0;
+  proof->lower = holds ? nextafter(least / rho, 0) : 0;
+  proof->upper = holds ? nextafter(norm / total, INFINITY) : INFINITY;
+  if (!status && !(proof->upper - proof->lower <= rf_proof_wide * proof->upper)) {
+    RfProof better = *proof;
+    RfStatus exact = write_exact_separable(c, &better);
+    if (exact == RF_OK) *proof = better;
+    if (exact <= 0) return exact;
+  }
+  if (status || !holds) return status ? status : RF_UNDECIDED;
   head(c, "separable", false);
   rf_proof_word(&c->text, "w");
   numbers(&c->text, m->w, c->d);

@@ -33,6 +33,7 @@ typedef struct RfProofRecord {
   rf_index sample, number; /* of h and l; of a cap, when written */
   double bound, rho, mu;   /* of h and l; mu = 0 without a cap */
   int cap;                 /* record of the cap, -1 = none */
+  bool own_terms;          /* the terms are all that is named, not mu times those of the cap */
   rf_index first, terms;   /* in tree->terms: sides used by h, l; sides that G of a cap counts */
   rf_index gammas;         /* of a cap, in tree->numbers: gamma (own + other), then e (own) */
   rf_index bounds;         /* of a cap, in tree->refs: lower and upper record of own samples */
@@ -45,18 +46,20 @@ typedef struct RfProofTree {
   rf_index d, own, count;
   int sign;
   double leak, tau;
-  rf_index *at;   /* count: sample in the caller's data */
-  int *power;     /* count: x = 2^power V */
-  double *V;      /* count rows of d: own x, opposite -x, scaled */
-  double *lambda; /* count, scaled */
-  double *length; /* count: |V|, rounded up */
-  RfBox box;
+  rf_index *at;    /* count: sample in the caller's data */
+  int *power;      /* count: x = 2^power V */
+  double *V;       /* count rows of d: own x, opposite -x, scaled */
+  double *lambda;  /* count, scaled */
+  double *length;  /* count: |V|, rounded up */
+  RfBox box, cone; /* of a node; of the sides alone */
+  rf_index known;  /* sides of the present node */
   RfProofNode *levels;
   double *store;
   int *refs_store;
   signed char *sides;
-  double *ray, *rho; /* work: own, d */
-  RfWide *wide;      /* work: d */
+  double *ray, *rho;      /* work: own, d */
+  double *rows, *counted; /* rows of the cone and one more; work: own */
+  RfWide *wide;           /* work: d */
   /* the path: records and what they hold, stacks */
   RfProofRecord *records;
   RfProofTerm *terms;
@@ -79,6 +82,12 @@ int rf_line_cap(RfProofTree *tree, const RfProofNode *node);
 /* z_i <= bound (toward = 1) or z_i >= -bound (toward = -1), in scaled rows, from a cap and the sides that it
  * counts. */
 int rf_line_bound_by_cap(RfProofTree *tree, int cap, rf_index i, int toward, double mu, double *bound);
+/* z_i <= 0 (toward = 1) or z_i >= 0 from a cap, mu a power of two, and multipliers c >= 0 of the sides beyond
+ * those of mu times the cap; -1 when they do not show it. */
+int rf_line_side(RfProofTree *tree, const RfProofNode *node, int cap, rf_index i, int toward, double mu,
+                 const double *c);
+/* G of a cap (d numbers), then b. */
+const RfWide *rf_line_cap_vector(const RfProofTree *tree, int cap);
 /* The same from the sides alone, multipliers c (own; 0 where none). */
 int rf_line_bound_by_sides(RfProofTree *tree, const RfProofNode *node, rf_index i, int toward,
                            const double *c, double *bound);

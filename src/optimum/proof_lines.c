@@ -185,7 +185,7 @@ static void write_bound(RfProofTree *tree, int at) {
   write_scaled(tree, " ", b->kind == 'h' ? b->bound : -b->bound, power);
   write_scaled(tree, " ", b->rho, power);
   const RfProofRecord *cap = b->cap >= 0 ? &tree->records[b->cap] : NULL;
-  write_terms(tree, b->first, b->terms, cap ? b->mu : 1, power);
+  write_terms(tree, b->first, b->terms, cap && !b->own_terms ? b->mu : 1, power);
   if (cap) {
     rf_proof_word(tree->text, " @");
     rf_proof_integer(tree->text, cap->number);
@@ -293,6 +293,47 @@ int rf_line_bound_by_cap(RfProofTree *tree, int at, rf_index i, int toward, doub
                                                    .first = cap->first,
                                                    .terms = cap->terms};
   return (int)tree->n_records++;
+}
+
+int rf_line_side(RfProofTree *tree, const RfProofNode *node, int at, rf_index i, int toward, double mu,
+                 const double *c) {
+  if (!RESERVE(tree, records, 1) || !RESERVE(tree, terms, tree->own)) return -1;
+  const RfProofRecord *cap = &tree->records[at];
+  const RfWide *G = tree->wides + cap->vector;
+  rf_index first = tree->n_terms;
+  double *counted = tree->counted; /* multipliers that mu G counts already */
+  memset(counted, 0, (size_t)(tree->own + 1) * sizeof *counted);
+  for (rf_index k = cap->first; k < cap->first + cap->terms; k++)
+    counted[tree->terms[k].j] = mu * tree->terms[k].c; /* exact: mu is a power of two */
+  Sum sum = sum_begin(tree);
+  sum_add(tree, &sum, (RfWide)toward, i);
+  for (rf_index k = 0; k < tree->d; k++) sum.v[k] += (RfWide)mu * G[k];
+  sum.size += mu * (double)G[tree->d + 1] * rf_length_slack;
+  for (rf_index j = 0; j < tree->own; j++) {
+    double value = node->side[j] ? counted[j] + fmax(c[j], 0) : 0;
+    if (value == 0) continue;
+    if (value != counted[j])
+      sum_add(tree, &sum, (RfWide)node->side[j] * ((RfWide)value - (RfWide)counted[j]), j);
+    tree->terms[tree->n_terms++] = (RfProofTerm){j, value};
+  }
+  double rho = sum_rho(tree, &sum);
+  if (!((RfWide)rho <= (RfWide)mu * G[tree->d])) {
+    tree->n_terms = first;
+    return -1;
+  }
+  tree->records[tree->n_records] = (RfProofRecord){.kind = toward > 0 ? 'h' : 'l',
+                                                   .sample = i,
+                                                   .rho = rho,
+                                                   .mu = mu,
+                                                   .cap = at,
+                                                   .own_terms = true,
+                                                   .first = first,
+                                                   .terms = tree->n_terms - first};
+  return (int)tree->n_records++;
+}
+
+const RfWide *rf_line_cap_vector(const RfProofTree *tree, int cap) {
+  return tree->wides + tree->records[cap].vector;
 }
 
 int rf_line_bound_by_sides(RfProofTree *tree, const RfProofNode *node, rf_index i, int toward,

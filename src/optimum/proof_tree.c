@@ -14,8 +14,8 @@ static void tree_free(RfProofTree *t) {
       rf_free(t->levels);
   rf_free(t->store), rf_free(t->refs_store), rf_free(t->sides), rf_free(t->ray), rf_free(t->rho);
   rf_free(t->wide), rf_free(t->records), rf_free(t->terms), rf_free(t->numbers), rf_free(t->refs);
-  rf_free(t->log), rf_free(t->wides);
-  rf_box_free(&t->box);
+  rf_free(t->log), rf_free(t->wides), rf_free(t->rows), rf_free(t->counted);
+  rf_box_free(&t->box), rf_box_free(&t->cone);
 }
 
 /* Samples with a multiplier, own class first; rows times a power of two, so that their length is about 1. */
@@ -46,7 +46,11 @@ static RfStatus tree_levels(RfProofTree *t) {
   t->store = RF_NEW(double, levels *per), t->refs_store = RF_NEW(int, levels * 4 * (t->own + 1));
   t->sides = RF_NEW(signed char, levels *(t->own + 1)), t->ray = RF_NEW(double, t->own + 1);
   t->rho = RF_NEW(double, t->d), t->wide = rf_alloc(t->d, sizeof *t->wide);
+  t->rows = RF_NEW(double, (t->own + 1) * t->d), t->counted = RF_NEW(double, t->own + 1);
+  if (!t->rows || !t->counted) return rf_fail(t->context, RF_ERR_MEMORY, "out of memory for a proof");
+  memcpy(t->rows, t->V, (size_t)(t->own * t->d) * sizeof(double));
   RfStatus status = rf_box_new(t->context, &t->box, t->count + 1, t->d);
+  if (!status) status = rf_box_new(t->context, &t->cone, t->own + 1, t->d);
   if (!status && (!t->levels || !t->store || !t->refs_store || !t->sides || !t->ray || !t->rho || !t->wide))
     status = rf_fail(t->context, RF_ERR_MEMORY, "out of memory for a proof");
   for (rf_index k = 0; k < levels && !status; k++) {
@@ -165,6 +169,43 @@ static double cap_multiplier(double q, double cosine, double sine, double length
   return step > 0 ? step * length / size : 0;
 }
 
+/* The nearest point of the cone of the sides to minus the last row of t->rows, multipliers in t->ray; its
+ * distance. */
+static double reach_exactly(RfProofTree *t, const RfProofNode *v) {
+  RfBox *box = &t->cone;
+  box->V = t->rows, box->n = t->own + 1, box->r = t->d;
+  for (rf_index j = 0; j < t->own; j++) {
+    box->coef[j] = v->side[j] * t->ray[j];
+    box->low[j] = v->side[j] < 0 ? -INFINITY : 0, box->high[j] = v->side[j] > 0 ? INFINITY : 0;
+  }
+  box->coef[t->own] = box->low[t->own] = box->high[t->own] = 1;
+  double size = rf_box_solve(box);
+  for (rf_index j = 0; j < t->own; j++) t->ray[j] = v->side[j] ? fabs(box->coef[j]) : 0;
+  return size;
+}
+
+static void aim_row(RfProofTree *t, rf_index i, double toward) {
+  for (rf_index k = 0; k < t->d; k++) t->rows[t->own * t->d + k] = toward * t->V[i * t->d + k];
+}
+
+/* A sample that the sides hold on one side of its plane, to rounding: with a little of a cap, whose b is
+ * positive, that is shown exactly. */
+static bool decide_flat(RfProofTree *t, RfProofNode *v, int cap, rf_index i) {
+  int toward = v->h[i] < rf_flat_range ? 1 : -v->l[i] < rf_flat_range ? -1 : 0;
+  if (toward == 0 || cap < 0) return false;
+  const RfWide *G = rf_line_cap_vector(t, cap);
+  if (!(G[t->d] > 0)) return false;
+  aim_row(t, i, toward);
+  double *row = t->rows + t->own * t->d;
+  for (rf_index k = 0; k < t->d; k++) row[k] += rf_flat_share * (double)G[k];
+  reach_exactly(t, v);
+  int record = rf_line_side(t, v, cap, i, toward, rf_flat_share, t->ray);
+  if (record < 0) return false;
+  rf_line_write(t, record);
+  set_side(t, v, i, -toward);
+  return true;
+}
+
 /* Ranges from the cap of the present box; true when a side was decided or the constant fell noticeably. */
 static bool narrow(RfProofTree *t, RfProofNode *v, double constant, double size) {
   double cosine = fmin(1, (t->tau - constant) / size);
@@ -174,6 +215,13 @@ static bool narrow(RfProofTree *t, RfProofNode *v, double constant, double size)
   bool decided = false;
   for (rf_index i = 0; i < t->own && !t->status; i++) {
     if (v->side[i]) continue;
+    if (fmin(v->h[i], -v->l[i]) < rf_flat_range) {
+      if (cap < 0) cap = rf_line_cap(t, v);
+      if (decide_flat(t, v, cap, i)) {
+        decided = true;
+        continue;
+      }
+    }
     before += chord(t, v, i);
     double q = rf_short_dot(t->V + i * t->d, t->box.res, t->d) / (size * t->length[i]);
     for (int toward = 1; toward >= -1 && !v->side[i]; toward -= 2) {
@@ -222,12 +270,17 @@ static double reach(RfProofTree *t, const RfProofNode *v, rf_index i, double tow
 static bool narrow_by_cone(RfProofTree *t, RfProofNode *v) {
   double before = 0, after = 0;
   int sweeps = t->d <= 4 ? 8 : 5;
+  t->known = 0;
+  for (rf_index j = 0; j < t->own; j++) t->known += v->side[j] != 0;
   for (rf_index i = 0; i < t->own && !t->status; i++) {
     if (v->side[i]) continue;
     before += chord(t, v, i);
     for (int toward = 1; toward >= -1; toward -= 2) {
       double now = toward > 0 ? v->h[i] : -v->l[i], bound;
-      if (reach(t, v, i, toward, sweeps) > 0.97 * now) continue;
+      double size = reach(t, v, i, toward, sweeps);
+      aim_row(t, i, toward);
+      if (t->known >= t->d) size = reach_exactly(t, v);
+      if (size > 0.97 * now) continue;
       int record = rf_line_bound_by_sides(t, v, i, toward, t->ray, &bound);
       if (record >= 0 && bound < now && bound > 0) take_bound(t, v, i, toward, record, bound);
     }

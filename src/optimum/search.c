@@ -1,5 +1,5 @@
 /* Exact maximum of F(u) = sum_own lambda phi(u.x) - sum_other lambda phi(u.x) over unit u, by branch and
- * bound on the signs of the own-class inner products (docs/math.md (G.7)-(G.10)).
+ * bound on the signs of the own-class inner products (docs/math.md (G.7)-(G.10), (G.16)-(G.18)).
  *
  * In a node every own sample is on a known side, or free. With z = u.x,
  *     known +  : contributes lambda z, and z >= 0 may be used:  coefficient in [lambda, inf)
@@ -34,6 +34,7 @@ typedef RfSearchLevel Level;
 static void worker_free(Work *w) {
   rf_free(w->levels), rf_free(w->store), rf_free(w->sides), rf_free(w->list), rf_free(w->bundle);
   rf_free(w->u), rf_free(w->matrix), rf_free(w->vector), rf_free(w->ray), rf_free(w->wide), rf_free(w->reach);
+  rf_free(w->scale), rf_free(w->wide_at);
   w->box.coef = w->box.low = w->box.high = NULL; /* those of a level */
   rf_box_free(&w->box);
 }
@@ -42,17 +43,21 @@ static rf_index node_size(const Work *w) { return 3 * w->count + 2 * w->own; }
 
 static RfStatus worker_new(Work *w) {
   rf_index r = w->r, levels = w->own + 2, per = node_size(w);
+  rf_index order = w->gram && w->own > r ? w->own : r;
   w->levels = RF_NEW(Level, levels);
   w->store = RF_NEW(double, levels *per);
   w->sides = RF_NEW(signed char, levels *(w->own + 1));
-  w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * r * r), w->vector = RF_NEW(double, 2 * r);
+  w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * order * order);
+  w->vector = RF_NEW(double, 2 * order), w->scale = RF_NEW(double, w->own);
+  w->wide_at = RF_NEW(rf_index, w->own);
   w->ray = RF_NEW(double, w->own), w->wide = rf_alloc(r, sizeof *w->wide);
   RfStatus status = rf_box_new(w->context, &w->box, w->count, r);
   if (!status) status = rf_rays_worker(w);
   if (status) return status;
   rf_free(w->box.coef), rf_free(w->box.low), rf_free(w->box.high);
   w->box.coef = w->box.low = w->box.high = NULL;
-  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray || !w->wide)
+  if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray || !w->wide ||
+      !w->scale || !w->wide_at)
     return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (rf_index k = 0; k < levels; k++) {
     double *s = w->store + k * per;
@@ -83,6 +88,16 @@ static RfStatus shared_new(Work *w) {
   for (rf_index i = 0; i < w->count; i++) w->total += w->lambda[i];
   w->range_sweeps = w->r <= 4 ? 8 : w->r <= 7 ? 5 : 0;
   return rf_rays_new(w->context, &w->rays, w);
+}
+
+static RfStatus gram_new(Work *w) {
+  if (w->own > 2 * w->r) return RF_OK;
+  w->gram = RF_NEW(double, w->own * w->own);
+  if (!w->gram) return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
+  for (rf_index i = 0; i < w->own; i++)
+    for (rf_index j = 0; j < w->own; j++)
+      w->gram[i * w->own + j] = rf_short_dot(w->V + i * w->r, w->V + j * w->r, w->r);
+  return RF_OK;
 }
 
 /* |sum lambda y x|, rounded up. */
@@ -159,6 +174,8 @@ static Split settle(Work *w, Level *v) {
   Split split = {.at = -1, .plus = true, .bound = INFINITY};
   double constant = 0, size = 0;
   if (w->rays && rf_rays_narrow(w, v) < 0) return split;
+  aim_box(w, v);
+  if (rf_node_coupled(w, v)) return split;
   for (int round = 0; round < 6; round++) {
     constant = rf_node_constant(w, v);
     aim_box(w, v);
@@ -201,6 +218,7 @@ static bool make_child(Work *w, Level *to, const Level *v, rf_index i, RfSide si
   rf_index rays = v->end - v->first;
   memcpy(to->coef, v->coef, (size_t)node_size(w) * sizeof(double));
   memcpy(to->side, v->side, (size_t)w->own);
+  to->plain = v->plain;
   if (!reserve(w, v->end, rays)) return false;
   to->first = v->end, to->end = v->end + rays;
   if (rays > 0) memcpy(w->list + to->first, w->list + v->first, (size_t)rays * sizeof(int));
@@ -237,6 +255,7 @@ typedef struct Subtree {
   signed char *side;
   int *list;
   rf_index rays;
+  bool plain;
   RfSearch search; /* what its own search says */
   RfStatus status;
   bool done;
@@ -257,7 +276,7 @@ static void subtree_free(Subtree *t) {
 }
 
 static bool subtree_save(Subtree *t, const Work *w, const Level *v, Split split) {
-  *t = (Subtree){.split = split, .rays = v->end - v->first};
+  *t = (Subtree){.split = split, .rays = v->end - v->first, .plain = v->plain};
   t->store = RF_NEW(double, node_size(w)), t->side = RF_NEW(signed char, w->own + 1);
   t->list = RF_NEW(int, t->rays + 1);
   if (!t->store || !t->side || !t->list) return false;
@@ -272,7 +291,7 @@ static bool subtree_load(Work *w, const Subtree *t) {
   if (!reserve(w, 0, t->rays)) return false;
   memcpy(v->coef, t->store, (size_t)node_size(w) * sizeof(double));
   memcpy(v->side, t->side, (size_t)w->own);
-  v->first = 0, v->end = t->rays;
+  v->first = 0, v->end = t->rays, v->plain = t->plain;
   if (t->rays > 0) memcpy(w->list, t->list, (size_t)t->rays * sizeof(int));
   return true;
 }
@@ -367,6 +386,7 @@ static void search_forest(Forest *f, const RfSearch *whole) {
 #pragma omp critical(rf_search_forest)
       {
         t->done = true;
+        if (t->status < 0) memcpy(w->context->error, context.error, sizeof context.error);
         count_ready(f, whole);
       }
     }
@@ -427,6 +447,7 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
   search->found.r = p->r;
   search->upper = 0;
   RfStatus status = shared_new(&w);
+  if (!status) status = gram_new(&w);
   if (!status) status = worker_new(&w);
   if (!status && w.own > 0) {
     rf_index rays = w.rays ? w.rays->count : 0;
@@ -444,6 +465,6 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
   search->upper = fmax(search->upper, search->target);
   worker_free(&w);
   rf_rays_free(w.rays);
-  rf_free(w.V), rf_free(w.lambda);
+  rf_free(w.V), rf_free(w.lambda), rf_free(w.gram);
   return status;
 }

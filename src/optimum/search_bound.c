@@ -89,51 +89,118 @@ static bool above_spectrum(const double *A, double bound, double *L, rf_index r)
   return true;
 }
 
-/* Upper bound of the largest eigenvalue of a positive semidefinite A: power iteration, then proof. */
-static double largest_eigenvalue(RfSearchWork *w, const double *A) {
-  rf_index r = w->r;
-  double *x = w->vector, *z = w->vector + r, value = 0, trace = 0;
-  for (rf_index k = 0; k < r; k++) x[k] = 1 + 0.1 * (double)(k % 3), trace += A[k * r + k];
+/* Upper bound of the largest eigenvalue of a positive semidefinite A (order m): power iteration, then proof.
+ * A was summed from at most own + r terms: its errors are below that many u times its trace. */
+static double largest_eigenvalue(RfSearchWork *w, const double *A, rf_index m) {
+  double *x = w->vector, *z = w->vector + m, value = 0, trace = 0;
+  for (rf_index k = 0; k < m; k++) x[k] = 1 + 0.1 * (double)(k % 3), trace += A[k * m + k];
+  double error = (double)(2 * m * m + 8) * rf_unit_roundoff;
+  double formed = (double)(w->own + w->r + 4) * rf_unit_roundoff * rf_length_slack;
   for (int step = 0; step < 12; step++) {
-    for (rf_index k = 0; k < r; k++) z[k] = rf_short_dot(A + k * r, x, r);
-    value = sqrt(rf_short_dot(z, z, r));
-    if (value == 0) return trace * (1 + (double)(w->own + 2) * DBL_EPSILON);
-    for (rf_index k = 0; k < r; k++) x[k] = z[k] / value;
+    for (rf_index k = 0; k < m; k++) z[k] = rf_short_dot(A + k * m, x, m);
+    value = sqrt(rf_short_dot(z, z, m));
+    if (value == 0) return trace * (1 + 2 * formed);
+    for (rf_index k = 0; k < m; k++) x[k] = z[k] / value;
     if (step == 0) value = 0;
   }
-  /* A was summed from at most `own` terms: its errors are below (own + 2) u times its trace */
-  double error = (double)(2 * r * r + 8) * rf_unit_roundoff, formed = (double)(w->own + 2) * rf_unit_roundoff;
   for (double factor = 1.02; factor < 1.5; factor += 0.08)
-    if (above_spectrum(A, factor * value, w->matrix + r * r, r))
+    if (above_spectrum(A, factor * value, w->matrix + m * m, m))
       return factor * value * (1 + 2 * error) + 2 * formed * trace;
   return trace * (1 + 2 * formed);
+}
+
+/* Upper bound of the largest eigenvalue of sum lambda_i x_i x_i^T over the listed samples, of their Gram
+ * matrix when they are fewer than the dimensions. */
+static double spectrum(RfSearchWork *w, rf_index count) {
+  rf_index r = w->r;
+  double *A = w->matrix, *root = w->scale;
+  if (w->gram && count < r) {
+    for (rf_index a = 0; a < count; a++) root[a] = sqrt(w->lambda[w->wide_at[a]]);
+    for (rf_index a = 0; a < count; a++)
+      for (rf_index b = 0; b < count; b++)
+        A[a * count + b] = root[a] * root[b] * w->gram[w->wide_at[a] * w->own + w->wide_at[b]];
+    return largest_eigenvalue(w, A, count);
+  }
+  memset(A, 0, (size_t)(r * r) * sizeof *A);
+  for (rf_index a = 0; a < count; a++) {
+    const double *x = w->V + w->wide_at[a] * r;
+    for (rf_index k = 0; k < r; k++) rf_short_axpy(A + k * r, w->lambda[w->wide_at[a]] * x[k], x, r);
+  }
+  return largest_eigenvalue(w, A, r);
 }
 
 /* Constant of the free samples: chords, or Cauchy-Schwarz for those with wide ranges where that is smaller.
  * Sets their coefficients accordingly. */
 double rf_node_constant(RfSearchWork *w, RfSearchLevel *v) {
-  rf_index r = w->r, wide = 0;
-  double chords = 0, wide_chords = 0, weight = 0, *A = w->matrix;
+  rf_index wide = 0;
+  double chords = 0, wide_chords = 0, weight = 0;
   for (rf_index i = 0; i < w->own; i++) {
     if (v->side[i] != side_free) continue;
     double constant = rf_chord_constant(w, v, i), half = (1 - w->leak) / 2 * w->lambda[i];
     chords += constant;
     set_free(v, i, rf_chord_slope(w, v, i));
-    if (constant > 0.6 * half) wide++, wide_chords += constant, weight += w->lambda[i];
+    if (constant > 0.6 * half) w->wide_at[wide++] = i, wide_chords += constant, weight += w->lambda[i];
   }
-  if (wide < 3) return chords;
-  memset(A, 0, (size_t)(r * r) * sizeof *A);
-  for (rf_index i = 0; i < w->own; i++) {
-    if (v->side[i] != side_free || rf_chord_constant(w, v, i) <= 0.3 * (1 - w->leak) * w->lambda[i]) continue;
-    const double *x = w->V + i * r;
-    for (rf_index k = 0; k < r; k++) rf_short_axpy(A + k * r, w->lambda[i] * x[k], x, r);
-  }
-  double spectral = (1 - w->leak) / 2 * sqrt(weight * largest_eigenvalue(w, A)) * rf_length_slack;
-  if (spectral >= wide_chords) return chords;
-  for (rf_index i = 0; i < w->own; i++)
-    if (v->side[i] == side_free && rf_chord_constant(w, v, i) > 0.3 * (1 - w->leak) * w->lambda[i])
-      set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
+  if (wide < 3 || v->plain) return chords;
+  double spectral = (1 - w->leak) / 2 * sqrt(weight * spectrum(w, wide)) * rf_length_slack;
+  v->plain = spectral >= wide_chords; /* children have fewer such samples: chords win there as well */
+  if (v->plain) return chords;
+  for (rf_index a = 0; a < wide; a++)
+    set_free(v, w->wide_at[a], w->lambda[w->wide_at[a]] * (1 + w->leak) / 2);
   return chords - wide_chords + spectral;
+}
+
+/* ---- free samples and the rest together ------------------------------------------------------- */
+
+/* x.(bound I - A)^-1 x by the factor L of above_spectrum; y is work. */
+static double inverse_form(const double *L, const double *x, double *y, rf_index m) {
+  double sum = 0;
+  for (rf_index i = 0; i < m; i++) {
+    y[i] = (x[i] - rf_short_dot(L + i * m, y, i)) / L[i * m + i];
+    sum += y[i] * y[i];
+  }
+  return sum;
+}
+
+/* With sum lambda |z| <= (t sum lambda + u.A u / t)/2 for any t > 0, half = (1 - leak)/2 and a bound E of the
+ * spectrum of A, the node has
+ *     F(u) <= C + sqrt(half^2 E rho sum(lambda) + res.(I - A/(rho E))^-1 res),   rho > 1:
+ * a sum of squares where Cauchy-Schwarz alone gives a sum. True when that prunes. The matrix is (1 - 1/rho) I
+ * at least, so that its condition is below 20 and the Cholesky solution is right to the slack that is kept
+ * (Higham, thm 10.4). It pays where the free samples are not many more than the dimensions. */
+bool rf_node_coupled(RfSearchWork *w, RfSearchLevel *v) {
+  if (!w->gram) return false;
+  rf_index wide = 0, r = w->r;
+  double chords = 0, weight = 0, half = (1 - w->leak) / 2, target = w->search->target;
+  for (rf_index i = 0; i < w->own; i++) {
+    if (v->side[i] != side_free) continue;
+    double constant = rf_chord_constant(w, v, i);
+    if (constant > rf_wide_share * half * w->lambda[i]) {
+      w->wide_at[wide++] = i, weight += w->lambda[i];
+      set_free(v, i, w->lambda[i] * (1 + w->leak) / 2);
+    } else {
+      chords += constant;
+      set_free(v, i, rf_chord_slope(w, v, i));
+    }
+  }
+  if (wide < 3 || chords >= target) return false;
+  bool gram = wide < r;
+  rf_index m = gram ? wide : r;
+  double E = spectrum(w, wide), *L = w->matrix + m * m, *x = w->vector, *y = w->vector + m;
+  rf_box_residual(&w->box);
+  for (int turn = 0; turn < 3; turn++) rf_box_sweep(&w->box);
+  double square = rf_short_dot(w->box.res, w->box.res, r), room = target - chords - rf_node_pad(w, v, chords);
+  double base = half * half * weight * E;
+  if (!(room > 0) || square + base > room * room) return false;
+  for (rf_index a = 0; a < m; a++)
+    x[a] = gram ? w->scale[a] * rf_short_dot(w->V + w->wide_at[a] * r, w->box.res, r) : w->box.res[a];
+  for (double rho = 1.1; rho < 6; rho *= 1.6) {
+    if (base * rho + square > room * room || !above_spectrum(w->matrix, rho * E, L, m)) break;
+    double part = inverse_form(L, x, y, m);
+    double all = base * rho + (gram ? square + part : rho * E * part);
+    if (all * (1 + rf_coupled_slack) < room * room) return true;
+  }
+  return false;
 }
 
 /* Errors of |res| + C for res summed afresh: (count + r) u per unit of coefficient for the sum and its

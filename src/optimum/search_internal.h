@@ -15,6 +15,7 @@ typedef struct RfSearchLevel {
   double *coef, *low, *high; /* own + other */
   double *l, *h;             /* own: range of z */
   signed char *side;         /* own */
+  bool plain;                /* chords beat Cauchy-Schwarz here and below */
   rf_index first, end;       /* the rays of the node's cone, in the worker's list */
 } RfSearchLevel;
 
@@ -38,6 +39,7 @@ typedef struct RfSearchWork {
   double total;       /* sum of lambda */
   double edge;        /* no row is longer */
   double *V, *lambda; /* count rows of r (own: x, opposite: -x), count weights */
+  double *gram;       /* own x own, NULL where the samples are many more than the dimensions */
   int range_sweeps;   /* 0 = ranges from the cone do not pay */
   RfRays *rays;       /* NULL = none */
   RfSearchLevel *levels;
@@ -46,6 +48,8 @@ typedef struct RfSearchWork {
   RfBox box;
   RfWide *wide;                      /* work, r */
   double *u, *matrix, *vector, *ray; /* work */
+  double *scale;                     /* work, own */
+  rf_index *wide_at;                 /* work, own: free samples with wide ranges */
   double *bundle, *reach;            /* work of the rays */
   int *list;                         /* indices of rays, of all levels one after the other */
   rf_index room;                     /* of list */
@@ -66,6 +70,8 @@ double rf_chord_slope(const RfSearchWork *w, const RfSearchLevel *v, rf_index i)
 double rf_chord_constant(const RfSearchWork *w, const RfSearchLevel *v, rf_index i);
 /* Constant of the free samples, which get their coefficients. */
 double rf_node_constant(RfSearchWork *w, RfSearchLevel *v);
+/* True when the coupled bound of wide and known samples prunes the node. */
+bool rf_node_coupled(RfSearchWork *w, RfSearchLevel *v);
 /* A bound of the node from the box as it stands; *size = |res|. */
 double rf_node_bound(RfSearchWork *w, const RfSearchLevel *v, double constant, double *size);
 /* Shrinks |res| while that promises to prune; true when pruned. */

@@ -1,4 +1,4 @@
-/* Cones of the search by their rays, for few dimensions (docs/math.md (G.10)). A closed cell of the
+/* Cones of the search by their rays, for few dimensions (docs/math.md (G.17)). A closed cell of the
  * arrangement of own samples is spanned by rays, each on d - 1 of the planes, and the cone of a node is a
  * union of cells: it is spanned by the rays whose signs agree with the known sides. Thus
  *     a sample on whose one side they all lie is decided,

@@ -1,6 +1,8 @@
 /* The global max margin: entry, working sets of samples, results in the caller's coordinates. */
 #include "optimum/optimum_tolerances.h"
 #include "optimum/solve_internal.h"
+#include "optimum/optimum.h"
+#include "margin/margin.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -170,6 +172,25 @@ static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const
   return o->status == RF_OPTIMUM_INTERRUPTED ? RF_INTERRUPTED : RF_OK;
 }
 
+/* Rows that only exact arithmetic tells apart end without a network, as the coordinates of the search lose
+ * what separates them: then w.x itself is one, by the neurons w and -w, when there is an exact separator. */
+static RfStatus offer_separator(RfContext *context, RfOptimum *o, const double *X, const double *y,
+                                const RfOptimumSettings *settings) {
+  if (isfinite(o->objective) || o->status == RF_OPTIMUM_INFEASIBLE || settings->signs != 0) return RF_OK;
+  RfLinearMargin margin = {0};
+  RfStatus status = rf_margin_linear(context, &margin, X, y, o->n, o->d);
+  double *U = RF_NEW(double, 2 * o->d), sign[] = {1, -1};
+  if (status >= 0 && !U) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a separator");
+  if (status == RF_OK && margin.w && isfinite(margin.margin)) {
+    double size = 1 / (margin.margin * (1 + o->leak));
+    for (rf_index j = 0; j < o->d; j++) U[j] = size * margin.w[j], U[o->d + j] = -U[j];
+    status = rf_optimum_offer(context, o, U, sign, 2, X, y, settings);
+  }
+  rf_free(U);
+  rf_linear_margin_free(&margin);
+  return status < 0 && status != RF_ERR_NUMERIC ? status : RF_OK;
+}
+
 RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const double *X, const double *y,
                           rf_index n, rf_index d, const RfOptimumSettings *settings) {
   memset(optimum, 0, sizeof *optimum);
@@ -191,6 +212,7 @@ RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const double *
     infeasible(optimum, farkas);
     farkas = NULL, status = RF_OK;
   }
+  if (status == RF_OK) status = offer_separator(&inner, optimum, X, y, settings);
   rf_solve_free(&s);
   rf_reduced_free(&reduced);
   rf_free(farkas);

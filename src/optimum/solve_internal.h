@@ -42,6 +42,9 @@ RfStatus rf_solve_columns(RfSolve *s, double aim);
 /* The exact search on multipliers, aiming at M <= 1 + slack; *norm is what was proved, s->steep what exceeds
  * it. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm);
+/* The bound of multipliers by a search of a fraction of a second, after an interruption: RF_INTERRUPTED or a
+ * failure. */
+RfStatus rf_solve_last_bound(RfSolve *s, const double *lambda);
 RfStatus rf_solve_linear(RfSolve *s);
 /* Offers the linear separator as a network, when there is one. */
 RfStatus rf_solve_linear_network(RfSolve *s);

@@ -8,8 +8,11 @@
 #include "core/core.h"
 
 void rf_explain_settings_init(RfExplainSettings *settings) {
-  *settings = (RfExplainSettings){
-      .inspect_seconds = 30, .flow_seconds = 60, .optimum_seconds = 20, .certify_seconds = 20};
+  *settings = (RfExplainSettings){.seconds = 120,
+                                  .inspect_seconds = 30,
+                                  .flow_seconds = 120,
+                                  .optimum_seconds = 120,
+                                  .certify_seconds = 30};
   rf_study_flow_settings_init(&settings->flow);
   rf_study_best_settings_init(&settings->best);
 }
@@ -60,6 +63,15 @@ static void find_prediction(RfExplanation *e) {
   }
 }
 
+/* Parts of the time left that the steps take: the flow leaves some for the best margin, which without a limit
+ * has all that is left, and with one leaves some to the question what the limit is. */
+static const double share_inspect = 0.25, share_flow = 0.6, share_best = 0.6, share_alone = 0.9;
+
+/* Seconds for a step that may take this part of the time left, and `most` at all. */
+static double seconds_for(const RfExplanation *e, double share, double most) {
+  return fmax(0, fmin(most, share * (e->until - rf_clock_seconds())));
+}
+
 /* Samples with y f(x) <= 0 at the limit, or where the integration ended. */
 static void count_wrong(RfContext *context, RfExplanation *e) {
   const RfDataset *data = e->data;
@@ -80,7 +92,8 @@ static bool converged(const RfExplanation *e) {
 
 static RfStatus run_flow(RfContext *context, RfExplanation *e) {
   RfStudyFlowSettings settings = e->settings.flow;
-  settings.flow_seconds = e->settings.flow_seconds, settings.judge_later = true;
+  settings.flow_seconds = fmax(0.01, seconds_for(e, share_flow, e->settings.flow_seconds));
+  settings.judge_later = true;
   RfStatus status = rf_study_flow(context, &e->flow, e->data, e->positive_class, &settings);
   if (status < 0) return status;
   e->has_flow = true;
@@ -91,7 +104,7 @@ static RfStatus run_flow(RfContext *context, RfExplanation *e) {
 static RfStudyBestSettings best_settings(const RfExplanation *e) {
   RfStudyBestSettings s = e->settings.best;
   s.optimum.leak = e->flow.net.leak, s.optimum.seed = e->settings.flow.start.seed;
-  s.optimum.time_limit = e->settings.optimum_seconds;
+  s.optimum.time_limit = seconds_for(e, converged(e) ? share_best : share_alone, e->settings.optimum_seconds);
   return s;
 }
 
@@ -115,7 +128,7 @@ static RfStatus judge(RfContext *context, RfExplanation *e) {
   rf_study_run_kkt(context, &e->flow.run);
   RfStatus status =
       rf_study_certify(context, &e->certificate, e->data, net, e->best.has_global ? &e->best.global : NULL,
-                       e->settings.certify_seconds);
+                       seconds_for(e, share_best, e->settings.certify_seconds));
   if (status < 0) return status;
   e->has_certificate = true;
   if (e->certificate.witness.m > 0)
@@ -147,7 +160,7 @@ static RfStatus write_proofs(RfContext *context, RfExplanation *e) {
   const RfDataset *data = e->data;
   RfStatus status = RF_OK;
   if (!e->settings.proofs) return RF_OK;
-  RfContext own = rf_study_limited(context, e->settings.optimum_seconds);
+  RfContext own = rf_study_limited(context, seconds_for(e, share_alone, e->settings.optimum_seconds));
   if (e->best.has_global) {
     RfExplainProof *next = next_proof(e, "maxmargin");
     status = rf_optimum_proof(&own, &next->proof, next->file, &e->best.global, data->X, data->y,
@@ -181,8 +194,9 @@ static RfStatus walk(RfContext *context, RfExplanation *e) {
 static RfStatus walk_part(RfContext *context, RfExplanation *whole, rf_index k) {
   RfExplanation *part = &whole->parts[k];
   RfExplainSettings *s = &part->settings;
-  double share = 1 / (double)whole->n_parts;
+  double share = 1 / (double)whole->n_parts, now = rf_clock_seconds();
   part->settings = whole->settings;
+  part->until = now + (whole->until - now) / (double)(whole->n_parts - k); /* what others left is used */
   s->flow_seconds *= share, s->optimum_seconds *= share, s->certify_seconds *= share;
   part->seen = &whole->inspection.parts[k], part->part = k + 1;
   part->positive_class = whole->data->class_names[k];
@@ -213,10 +227,11 @@ RfStatus rf_study_explain(RfContext *context, RfExplanation *e, const RfDataset 
                           const RfExplainSettings *settings) {
   memset(e, 0, sizeof *e);
   e->data = data, e->settings = *settings, e->seen = &e->inspection, e->n_wrong = -1;
+  e->until = fmin(context->deadline, rf_clock_seconds() + settings->seconds);
   RfInspectionSettings inspect = {
       .leak = leak_of(settings), .loss = settings->flow.loss, .thorough = settings->thorough};
   rf_progress(context, "what the data decide", -1, "");
-  RfContext own = rf_study_limited(context, settings->inspect_seconds);
+  RfContext own = rf_study_limited(context, seconds_for(e, share_inspect, settings->inspect_seconds));
   RfStatus status = rf_study_hand_up(context, &own, rf_study_inspect(&own, &e->inspection, data, &inspect));
   if (status >= 0) status = data->y ? walk(context, e) : walk_parts(context, e);
   if (status < 0) {

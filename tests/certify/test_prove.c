@@ -31,6 +31,20 @@ static void one_sample(void **state) {
   rf_certificate_free(&c);
 }
 
+/* The network is the point itself: its distance is an interval around 0, and 0 or hardly more is the answer.
+ */
+static void the_point_itself(void **state) {
+  (void)state;
+  double X[] = {1, 0.25, -1, 0.25}, y[] = {1, 1}, W[] = {0, 2, 0, 0}, a[] = {2, 0};
+  RfNet net = {.m = 2, .d = 2, .W = W, .a = a};
+  RfContext context;
+  rf_context_init(&context);
+  RfCertificate c = prove(&context, &net, X, y, 2);
+  if (!c.proved.proved) fail_msg("%s", c.proved.why);
+  assert_true(c.proved.distance >= 0 && c.proved.distance < 1e-30);
+  rf_certificate_free(&c);
+}
+
 /* The same neuron split in three unequal parts, and a neuron of no size: the equations of the parts alone are
  * singular. At leak 1 a part may also point the other way. */
 static void shares_of_one_ray(void **state) {
@@ -151,10 +165,44 @@ static void far_away(void **state) {
   rf_certificate_free(&c);
 }
 
+/* 60 parts of each neuron in 5 dimensions: more weights than are solved for one by one. */
+static void wide_network(void **state) {
+  (void)state;
+  RfContext context;
+  RfRandom random;
+  RfOptimum optimum;
+  RfOptimumSettings settings;
+  RfNet best = {0}, wide = {0};
+  double X[20], y[] = {1, -1, 1, -1};
+  rf_context_init(&context);
+  rf_random_init(&random, 78, 0);
+  for (int k = 0; k < 20; k++) X[k] = rf_random_gaussian(&random);
+  rf_optimum_settings_init(&settings);
+  settings.leak = 0.1;
+  assert_ok(&context, rf_optimum_solve(&context, &optimum, X, y, 4, 5, &settings));
+  assert_ok(&context, rf_optimum_net(&context, &best, &optimum));
+  assert_ok(&context, rf_net_new(&context, &wide, 60 * best.m, 5, 0.1));
+  for (rf_index k = 0; k < wide.m; k++) {
+    rf_index from = k % best.m;
+    double share = 1 / sqrt(60);
+    for (rf_index j = 0; j < 5; j++) wide.W[k * 5 + j] = share * best.W[from * 5 + j];
+    wide.a[k] = share * best.a[from];
+  }
+  RfCertificate c = prove(&context, &wide, X, y, 4);
+  if (!c.proved.proved) fail_msg("%s", c.proved.why);
+  assert_true(c.proved.distance < 1e-13);
+  assert_int_equal(c.proved.equations, best.m * 6 + c.proved.tight + c.proved.kinks);
+  rf_certificate_free(&c);
+  rf_net_free(&wide);
+  rf_net_free(&best);
+  rf_optimum_free(&optimum);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_sample), cmocka_unit_test(shares_of_one_ray), cmocka_unit_test(optima),
-      cmocka_unit_test(not_proved), cmocka_unit_test(far_away),
+      cmocka_unit_test(one_sample),   cmocka_unit_test(the_point_itself), cmocka_unit_test(shares_of_one_ray),
+      cmocka_unit_test(optima),       cmocka_unit_test(not_proved),       cmocka_unit_test(far_away),
+      cmocka_unit_test(wide_network),
   };
   return cmocka_run_group_tests_name("prove", tests, NULL, NULL);
 }

@@ -66,6 +66,26 @@ expect 1 "$RELUFLOW" certify gen:orthant,n=60,d=4 "$RF_SOURCE/tests/net/data/tra
 has 'of the best possible'
 tail -1 page.html | grep -q '</html>' || complain "page.html is not whole"
 
+# distances to the decision boundary: f = <x, (0.6,0.8)> is linear, so they are |f|
+printf '1,0,1\n0,1,1\n-2,0,-1\n' >line.csv
+echo '{"W": [[0.6, 0.8], [-0.6, -0.8]], "a": [1, -1]}' >line.json
+expect 1 "$RELUFLOW" certify line.csv line.json --robustness --json
+has '"exact": true'
+jq -e '.robustness | (.distance | map(. * 1e9 | round)) == [6e8, 8e8, 12e8] and .universal >= 1.2 and .lower == .distance' out >/dev/null ||
+  complain "distances of a linear network"
+expect 1 "$RELUFLOW" certify line.csv line.json --json
+has '"robustness": null'
+expect 1 "$RELUFLOW" certify line.csv line.json --robustness
+has 'distance to the decision boundary: 0.6 at least'
+
+# a frozen second layer: one neuron a sample, orthogonal samples, is the global optimum of its first layer
+printf '1,0,1\n0,1,-1\n' >axes.csv
+echo '{"W": [[1, 0], [0, 1]], "a": [1, -1]}' >axes.json
+expect 0 "$RELUFLOW" certify axes.csv axes.json --freeze second --json
+jq -e '.frozen | .holds and .global == "optimum" and .gap < 1e-7' out >/dev/null || complain "verdicts of a frozen layer"
+expect 0 "$RELUFLOW" certify axes.csv axes.json --freeze second
+has 'second layer frozen: a KKT point'
+
 # bad usage
 expect 2 "$RELUFLOW" certify pair.csv
 expect 2 "$RELUFLOW" certify pair.csv unit.json

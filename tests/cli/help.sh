@@ -3,7 +3,7 @@
 set -u
 bad=0
 complain() { echo "$*"; bad=$((bad + 1)); }
-commands=$("$RELUFLOW" help | sed -nE '/^Commands/,/^$/s/^  ([a-z]+( [a-z]+)?) .*/\1/p' | grep -v '^help')
+commands=$("$RELUFLOW" help | sed -nE '/^Commands/,/^$/s/^  ([a-z]+( [a-z]+)?) .*/\1/p' | grep -vE '^(help|completion)')
 [ "$(echo "$commands" | wc -l)" -ge 5 ] || complain "too few commands in the overview: $commands"
 while read -r command; do
   "$RELUFLOW" $command --help >/tmp/help.$$ || complain "$command --help failed"

@@ -203,7 +203,7 @@ static inline void family_problem_free(FamilyProblem *p) {
 
 /* A shell command that repeats the run: rows by printf, and the flags. */
 static inline void family_problem_print(FILE *out, const FamilyProblem *p, const char *until) {
-  fprintf(out, "printf '");
+  fprintf(out, "printf -- '");
   for (rf_index i = 0; i < p->n; i++) {
     for (rf_index j = 0; j < p->d; j++) fprintf(out, "%.17g,", p->X[i * p->d + j]);
     fprintf(out, "%g\\n", p->y[i]);

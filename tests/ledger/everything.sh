@@ -40,7 +40,7 @@ done
 [ -z "$missing" ] || fail "not drawn:$missing"
 
 # Two seeds that nobody has seen. A claim that passes at neither is wrong; one that fails at one of them is a finding, told with its
-# seed: docs/claims.md counts how often that happens.
+# seed, and belongs into docs/claims.md.
 if [ -z "${RF_FIGURES:-}" ]; then
   first=$(date +%s)
   "$RELUFLOW" verify --quick --threads 2 --seeds-from "$first" --times 2 -o "$work/fresh.json" --quiet || true

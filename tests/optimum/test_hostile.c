@@ -114,6 +114,8 @@ static void test_separable_exactly(void **state) {
     RfOptimum o = solve(X, y, 2, 2, k, 0);
     assert_int_not_equal(o.status, RF_OPTIMUM_INFEASIBLE);
     assert_true(o.lower <= 2 * known);
+    assert_true(isfinite(o.objective) && o.neurons > 0); /* the exact separator is a network */
+    if (k == 1) assert_int_equal(o.status, RF_OPTIMUM_PROVED);
     rf_optimum_free(&o);
   }
 }

@@ -101,7 +101,37 @@ static void test_near_dependence(void **state) {
   problem_free(&p);
 }
 
+/* The plane: never below a value on a fine grid, close to it, also where rows are almost or exactly parallel.
+ */
+static void test_plane(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    RfContext context;
+    rf_context_init(&context);
+    RfReduced p;
+    double lambda[64], best = 0, total = 0, step = 3.14159e-4;
+    problem(&p, lambda, 20, 2, false, 100 + seed);
+    p.leak = seed % 3 == 0 ? 0.3 : 0;
+    for (rf_index i = 1; i < 6 && seed % 2; i++) { /* a crowd of rows */
+      double angle = 0.7 + (double)i * (seed % 4 == 1 ? 1e-15 : 0);
+      p.X[2 * i] = cos(angle), p.X[2 * i + 1] = sin(angle);
+    }
+    RfSearch s = {.target = 0};
+    assert_ok(&context, rf_search_plane(&context, &s, &p, lambda, 1));
+    for (int k = 0; k < 20000; k++) {
+      double u[2] = {cos(k * step), sin(k * step)};
+      best = fmax(best, rf_oracle_value(&p, lambda, u, 1));
+    }
+    for (rf_index i = 0; i < p.n; i++) total += lambda[i];
+    assert_true(s.upper >= best && s.upper <= best + step * total && s.best <= s.upper);
+    assert_true(s.upper - s.best <= 1e-11 * s.best);
+    rf_directions_free(&s.found);
+    problem_free(&p);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_value), cmocka_unit_test(test_near_dependence)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_value), cmocka_unit_test(test_near_dependence),
+                                     cmocka_unit_test(test_plane)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,11 @@ static void toy_run(const void *user, SweepAnswer *answer, int count, char **wor
       seed % 2 ? "true" : "false", 10 * seed);
 }
 
-static const SweepCommand toy = {"flow", "flow", "data model", toy_kind, toy_check, toy_run, NULL};
+static const SweepCommand toy = {.name = "flow",
+                                 .table = "flow",
+                                 .arguments = "data model",
+                                 .kind_of = toy_kind,
+                                 .check = toy_check,
+                                 .run = toy_run};
 
 #endif

@@ -110,7 +110,12 @@ static void zips(void **state) {
 /* What a shell makes of braces that were not quoted; ranges without braces stay as they are. */
 static void words_that_a_shell_expanded(void **state) {
   (void)state;
-  const SweepCommand one = {"flow", "flow", "data", toy_kind, toy_check, toy_run, NULL};
+  const SweepCommand one = {.name = "flow",
+                            .table = "flow",
+                            .arguments = "data",
+                            .kind_of = toy_kind,
+                            .check = toy_check,
+                            .run = toy_run};
   char *words[] = {"gen:orthant,n=5,d=2,s=0..1", "gen:orthant,n=6,d=2,s=0..1", "gen:orthant,n=8,d=2,s=0..1",
                    "--width", "1,2,3"};
   RfContext context;

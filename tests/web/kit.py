@@ -32,14 +32,16 @@ class Node:
 class Page:
     """The explorer in Chromium, opened from disk; every error of the console is kept in `errors`."""
 
+    browser = None  # one for all pages of a test
+
     def __init__(self, path, fragment="", width=1280, height=900, dark=False, touch=False):
         from playwright.sync_api import sync_playwright
 
         self.path = pathlib.Path(path).resolve()
-        self.playwright = sync_playwright().start()
-        browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-        self.browser = self.playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        self.context = self.browser.new_context(
+        if not Page.browser:
+            program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+            Page.browser = sync_playwright().start().chromium.launch(executable_path=program, args=["--no-sandbox"])
+        self.context = Page.browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", has_touch=touch
         )
         self.page = self.context.new_page()
@@ -67,8 +69,7 @@ class Page:
         return self.js(code, [words, files or {}, start])
 
     def close(self):
-        self.browser.close()
-        self.playwright.stop()
+        self.context.close()
 
 
 def program(words, folder):

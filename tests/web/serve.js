@@ -14,10 +14,11 @@ const bytes = fs.readFileSync(path.join(folder, "engine.wasm"));
   });
   const run = engineCalls(engine);
   require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
-    const request = JSON.parse(line), began = performance.now();
+    const request = JSON.parse(line), began = performance.now(), used = process.cpuUsage();
     if (request.start) request.start.weights = Float64Array.from(request.start.weights);
     const { status, error, warnings, text, files } = run(request);
+    const cpu = process.cpuUsage(used).user / 1000;
     const read = Object.fromEntries(Object.entries(files).map(([name, content]) => [name, Buffer.from(content).toString("latin1")]));
-    console.log(JSON.stringify({ status, error, warnings, text, files: read, ms: performance.now() - began }));
+    console.log(JSON.stringify({ status, error, warnings, text, files: read, ms: performance.now() - began, cpu }));
   });
 })();

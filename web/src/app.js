@@ -78,7 +78,8 @@ const app = {
   readRows(text) {
     const rows = text.trim().split("\n").map((line) => line.split(","));
     if (rows[0].some((cell) => Number.isNaN(Number(cell)))) rows.shift();
-    const labels = rows.map((row) => row.pop()), names = [...new Set(labels)].sort((a, b) => Number(a) - Number(b));
+    const labels = rows.map((row) => row.pop()), numeric = labels.every((label) => Number.isFinite(Number(label)));
+    const names = [...new Set(labels)].sort((a, b) => (numeric ? Number(a) - Number(b) : a < b ? -1 : 1));
     if (names.length > 2) return `${names.length} classes: the explorer shows two`;
     if (rows.length > LIMITS.points) return `${rows.length} samples: the explorer takes ${LIMITS.points}; use the program for more`;
     if (rows[0].length < 2) return "one column of numbers: the explorer needs two or more";
@@ -90,7 +91,7 @@ const app = {
   },
   // Text of a user, read by the engine's reader; an error message, and nothing is lost, or null.
   async takeText(text, name) {
-    const answer = await engine.ask({ words: ["data", "convert", name, "clean.csv"], files: { [name]: text }, read: ["clean.csv"] });
+    const answer = await engine.ask({ words: ["data", "convert", name, "-o", "clean.csv"], files: { [name]: text }, read: ["clean.csv"] });
     if (answer.cancelled) return "busy: try again";
     if (answer.error || !answer.files["clean.csv"]) return answer.error || "not readable";
     const before = { X: this.state.X, y: this.state.y };
@@ -107,7 +108,7 @@ const app = {
     if (state.source) {
       const keep = this.state;
       this.state = state;
-      await engine.cancel();
+      await engine.makeWay();
       const why = await this.fetchPoints(state.source);
       if (why) { this.state = keep; throw new Error(why); }
     } else this.state = state;
@@ -126,51 +127,64 @@ const app = {
   // ---- computing
   async compute(keep) {
     const round = ++this.round, began = performance.now(), { state } = this;
-    if (engine.busy()) await engine.cancel();
-    if (round !== this.round) return;
-    const files = state.source ? {} : { "points.csv": csvOf(state) }, start = startOf(state);
     this.status("computing", "busy");
     this.wordsBusy = true;
-    const ask = async (request) => {
-      const answer = await engine.ask({ files, start, ...request });
+    await engine.makeWay();
+    if (round !== this.round) return;
+    const files = state.source ? {} : { "points.csv": csvOf(state) }, start = startOf(state), fast = ["--verdict", "0", "--no-audit", "--trace", "0", "--once", "--time", "20", "--detail", "full"];
+    const leak = [...(state.bias ? ["--bias", "1"] : []), "--leak", String(state.leak)];
+    const ask = async (worker, words) => {
+      const answer = await engine[worker].ask({ files, start, words });
       return round === this.round && !answer.cancelled ? answer : null;
     };
-    const flow = await ask({ words: flowWords(state, FRAMES, ["--verdict", "0", "--no-audit", "--trace", "0", "--time", "20", "--detail", "full"]) });
+    const flow = await ask("quick", flowWords(state, 0, fast));
     if (!flow) return;
     if (!flow.answer) return this.status(flow.error || "no result", "bad");
-    this.flow = flow.answer;
-    this.best = keep ? this.best : null;
-    if (this.branch >= Math.max(1, (this.flow.continuations || []).length)) this.branch = 0;
     this.times.flow = flow.ms;
-    this.show();
-    const best = await ask({ words: ["maxmargin", dataWord(state), ...(state.bias ? ["--bias", "1"] : []), "--leak", String(state.leak), "--time", "5"] });
+    this.best = keep ? this.best : null;
+    this.showLimit(flow.answer);
+    const best = await ask("quick", ["maxmargin", dataWord(state), ...leak, "--time", "5"]);
     if (!best) return;
     this.best = best.answer && best.answer.global;
     this.times.best = best.ms;
     this.times.answer = performance.now() - began;
+    drawVerdict(this);
+    const film = ask("film", flowWords(state, FRAMES, fast));
+    const words = state.start ? ask("words", ["inspect", dataWord(state), ...leak, "--time", "5"])
+      : ask("words", ["explain", dataWord(state), ...flags(state), "--branches", "all", "--trace", "0", "--time", "30"]);
+    const made = await film;
+    if (!made) return;
+    if (!made.answer) return this.status(made.error || "no result", "bad");
+    this.times.film = made.ms;
+    this.flow = made.answer;
     this.show();
-    this.status("computed", "");
-    if (state.start) {
-      const seen = await ask({ words: ["inspect", dataWord(state), ...(state.bias ? ["--bias", "1"] : []), "--leak", String(state.leak), "--time", "5"] });
-      if (!seen) return;
-      this.seen = seen.answer;
-      this.words = [];
-    } else {
-      const words = await ask({ words: ["explain", dataWord(state), ...flags(state), "--branches", "all", "--trace", "0", "--time", "30"] });
-      if (!words) return;
-      this.seen = words.answer && words.answer.inspect;
-      this.words = words.answer ? words.answer.sentences : [];
-    }
+    const said = await words;
+    if (!said) return;
+    this.seen = said.answer && (state.start ? said.answer : said.answer.inspect);
+    this.words = said.answer && !state.start ? said.answer.sentences : [];
     this.wordsBusy = false;
+    this.status("computed", "");
     this.times.all = performance.now() - began;
     drawWords(this);
     this.redraw();
     document.body.dataset.done = String(round);
   },
+  // The limit is known, the way to it not yet.
+  showLimit(flow) {
+    this.flow = flow;
+    if (this.branch >= Math.max(1, (flow.continuations || []).length)) this.branch = 0;
+    const ways = flow.continuations || [], now = (this.current = ways.length ? ways[this.branch] : flow), film = new Film(now, this.state.X[0].length + (this.state.bias ? 1 : 0));
+    if (film.length && (this.position >= 1 || !this.film || this.film.d !== film.d)) {
+      this.film = film;
+      this.redraw();
+    }
+    drawVerdict(this);
+    if (!this.times.first) this.times.first = performance.now();
+  },
   show() {
     const ways = this.flow.continuations || [], flow = ways.length ? ways[this.branch] : this.flow;
-    const d = this.state.X[0].length + (this.state.bias ? 1 : 0);
-    this.film = new Film(flow, d);
+    this.current = flow;
+    this.film = new Film(flow, this.state.X[0].length + (this.state.bias ? 1 : 0));
     this.timeline.load(this.film);
     drawVerdict(this);
     drawWords(this);

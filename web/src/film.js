@@ -5,19 +5,22 @@ class Film {
     this.d = d; // of the neurons' w
     this.frames = (flow.frames || []).map((f) => ({
       logT: f.log_t, logLoss: f.log_loss, logNorm: f.log_norm, margins: f.margins, logNorms: f.log_norms, directions: f.directions }));
-    if (this.frames.length) this.frames[0].logT = -Infinity;
+    this.frames.forEach((f, i) => { // beyond every time only directions mean something
+      if (f.logT === null && i && this.frames[1].logT !== null) f.logNorm = Infinity, f.logLoss = -Infinity;
+    });
+    if (this.frames.length) this.frames[0].logT = -Infinity; // the start, when there are frames
     const limit = flow.limit, last = this.frames[this.frames.length - 1];
     this.decided = limit.status === "converged" && !!limit.W;
-    if (this.decided && last) {
-      const m = limit.a.length, directions = [], logNorms = new Float64Array(m);
+    if (this.decided) {
+      const m = limit.a.length, directions = [], logNorms = new Float64Array(m), size = last ? Math.max(...last.logNorms) : 0; // of the frame before
       for (let k = 0; k < m; k++) {
         const w = limit.W[k], norm = Math.hypot(...w, limit.a[k]);
-        directions.push(norm > 0 ? Float64Array.from([...w, limit.a[k]], (v) => v / norm) : last.directions[k]);
-        logNorms[k] = norm > 0 ? Math.log(norm) + last.logNorm : -Infinity;
+        directions.push(norm > 0 ? Float64Array.from([...w, limit.a[k]], (v) => v / norm) : last ? last.directions[k] : new Float64Array(w.length + 1));
+        logNorms[k] = norm > 0 ? Math.log(norm) + size : -Infinity;
       }
-      this.frames.push({ logT: Infinity, logLoss: -Infinity, logNorm: last.logNorm, margins: null, logNorms, directions, limit: true });
+      this.frames.push({ logT: Infinity, logLoss: -Infinity, logNorm: Infinity, margins: null, logNorms, directions, limit: true });
     }
-    this.m = last ? last.directions.length : 0;
+    this.m = this.frames.length ? this.frames[0].directions.length : 0;
     this.dead = new Set(limit.dead || []);
     this.vanishing = new Set(limit.vanishing || []);
   }
@@ -75,7 +78,7 @@ const shown = (x, digits = 4) => {
   if (x === Infinity) return "∞";
   if (x === -Infinity) return "−∞";
   const text = Math.abs(x) >= 1e5 || (Math.abs(x) < 1e-3 && x !== 0) ? x.toExponential(Math.max(digits - 1, 1)) : String(Number(x.toPrecision(digits)));
-  return text.replace("-", "−").replace(/e−?/, (e) => (e.length > 1 ? "e−" : "e"));
+  return text.replace(/-/g, "−").replace("e+", "e");
 };
 const exact = (x) => (x === null || x === undefined ? "not known" : String(x));
 const timeText = (logT) => {

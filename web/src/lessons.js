@@ -11,11 +11,11 @@ const LESSONS = [
   },
   {
     title: "Alignment", about: "directions first, sizes later",
-    link: "data=gen:planar&scale=1e-6&width=30",
-    question: "All 30 neurons start with weights of size 0.000001. What happens first?",
+    link: "data=gen:planar&scale=1e-20&width=30",
+    question: "All 30 neurons start with weights of size 1e−20. What happens first?",
     options: ["They grow, then turn", "They turn, then grow", "Both at the same pace"], right: 1,
-    reveal: (r) => `They turn. When the last direction has crossed its last hyperplane, at ${timeText(Math.log(r.flow.phases.t_align))}, the largest weight has still hardly grown; only at ${timeText(Math.log(r.flow.phases.t_fit))} the network says anything. The smaller the start, the cleaner the two phases come apart.`,
-    holds: (r) => r.flow.phases.t_align < r.flow.phases.t_fit && r.normAtAlign < Math.log(0.05),
+    reveal: (r) => `They turn. When the last direction has crossed its last hyperplane, at ${timeText(Math.log(r.flow.phases.t_align))}, the norm of all weights is still ${shown(Math.exp(r.normAtAlign), 2)}; only at ${timeText(Math.log(r.flow.phases.t_fit))} the network says anything. The smaller the start, the cleaner the two phases come apart.`,
+    holds: (r) => r.flow.phases.t_align < r.flow.phases.t_fit && r.normAtAlign < Math.log(1e-6),
   },
   {
     title: "A neuron that dies", about: "no sample sees it any more",
@@ -55,7 +55,7 @@ const LESSONS = [
     question: "The theorem says: a small positive neuron turns until it points along the sum of the samples it sees, here (1,0). Does it?",
     options: ["Yes, to (1,0)", "No, it stops on the line of the negative sample", "No, it dies"], right: 1,
     reveal: () => "It goes towards (1,0) and meets the line on which it would begin to see the negative sample at (1,1): from both sides it is pushed there. It ends at (1,−1)/√2, at 45° to what the theorem says. With kinks taken into account (project the sum on the line) the statement is true.",
-    holds: (r) => r.flow.events.some((e) => e.kind === "slide") && r.flow.alignment.neurons.some((n) => n.destiny === "extremal" && n.sector[1] === "0"),
+    holds: (r) => r.flow.events.some((e) => e.kind === "slide") && r.flow.alignment.neurons.some((n) => n.destiny !== "dead" && n.sector[0] === "+" && n.sector[1] === "0"),
   },
   {
     title: "Orthogonally separable data", about: "where theory says it all",

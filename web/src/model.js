@@ -107,7 +107,7 @@ function python(state) {
   let data = JSON.stringify(state.source);
   if (!state.source) {
     lines.splice(0, 1, "import numpy as np", "import reluflow", "", `X = np.array(${JSON.stringify(state.X)})`, `y = np.array(${JSON.stringify(state.y)})`);
-    data = "(X, y)";
+    data = "X, y";
   }
   if (state.start) {
     if (state.source) lines.unshift("import numpy as np");

@@ -1,8 +1,9 @@
 // Limit beside optimum, the controls, the sentences.
+const brief = (x) => shown(x, Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? 5 : 7); // as many digits as a card holds
 function drawVerdict(app) {
-  const box = $("verdict"), { film, best } = app, limit = film && film.flow.limit;
+  const box = $("verdict"), { best, current: flow } = app, limit = flow && flow.limit;
   box.replaceChildren();
-  if (!film) return;
+  if (!flow) return;
   const status = limit.status, chips = { converged: ["good", "converges"], branched: ["warn", "branches"], "not-separated": ["bad", "never separates"], undecided: ["warn", "undecided"], interrupted: ["warn", "ran out of time"] };
   const [tone, word] = chips[status] || ["warn", status];
   const margin = status === "converged" ? limit.margin : null, top = best && best.margin;
@@ -10,8 +11,8 @@ function drawVerdict(app) {
   const proved = best && best.status === "optimal";
   box.append(html("div", { class: "head" }, html("h2", {}, "Limit and optimum"), html("span", { class: "chip " + tone, id: "status" }, word)),
     html("div", { class: "pair" },
-      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : shown(margin, 8))),
-      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : shown(top, 8)) : "…"))),
+      html("div", {}, html("p", {}, "gradient flow ends at"), html("div", { class: "big", id: "limit-margin", title: exact(margin) }, margin === null ? "–" : brief(margin))),
+      html("div", {}, html("p", {}, "best of any network"), html("div", { class: "big", id: "best-margin", title: exact(top) }, best ? (best.status === "infeasible" ? "none" : brief(top)) : "…"))),
     html("div", { class: "meter", role: "img", "aria-label": known ? `the flow reaches ${(100 * share).toFixed(2)} percent of the best margin` : "no share" }, html("i", { style: `width:${(100 * share).toFixed(2)}%` })));
   const words = [];
   if (known) {
@@ -19,13 +20,13 @@ function drawVerdict(app) {
     words.push(Math.abs(gap) < 1e-7 ? "The flow finds the best margin there is." : `The flow stops ${shown(100 * gap, 3)} % below the best margin.`);
   } else if (status === "not-separated") words.push("The loss stops falling with samples on the wrong side: there is no margin to compare.");
   else if (limit.why) words.push("The limit is not known: " + limit.why + ".");
-  if (best) words.push(best.status === "infeasible" ? "No network fits these data (proved)." : proved ? `The optimum is proved to a relative gap of ${shown(best.gap, 2)}, reached by ${best.width_needed} neurons.` : `Best margin: a gap of ${shown(best.gap, 2)} is left, not proved.`);
-  if (film.flow.branched) words.push("The flow meets a point with several ways on; each is followed:");
+  if (best) words.push(best.status === "infeasible" ? "No network fits these data (proved)." : proved ? `The optimum is proved to a relative gap of ${shown(best.gap, 2)}, reached by ${best.width_needed} neuron${best.width_needed === 1 ? "" : "s"}.` : `Best margin: a gap of ${shown(best.gap, 2)} is left, not proved.`);
+  if (flow.branched) words.push("The flow meets a point with several ways on; each is followed:");
   box.append(html("p", { class: "note" }, words.join(" ")));
   const ways = app.flow.continuations || [];
-  if (ways.length) box.append(html("div", { id: "branches" }, ...[app.flow, ...ways].slice(ways.length ? 1 : 0).map((flow, k) =>
+  if (ways.length) box.append(html("div", { id: "branches" }, ...[app.flow, ...ways].slice(ways.length ? 1 : 0).map((way, k) =>
     html("button", { "aria-pressed": String(app.branch === k), onclick: () => app.takeBranch(k) },
-      `way ${k + 1}: ${flow.limit.status === "converged" ? "margin " + shown(flow.limit.margin, 8) : flow.limit.status}`))));
+      `way ${k + 1}: ${way.limit.status === "converged" ? "margin " + shown(way.limit.margin, 8) : way.limit.status}`))));
   if (limit.n_support || (limit.groups && limit.groups.length)) {
     const g = limit.groups.length;
     box.append(html("p", { class: "note" }, `${g} group${g === 1 ? "" : "s"} of equal neurons, ${limit.dead.length} dead, ${limit.vanishing.length} left behind; ${limit.support ? limit.support.length : 0} support samples.`));
@@ -50,7 +51,7 @@ function buildControls(app) {
       let at = list.indexOf(app.state[key]);
       if (at < 0) at = list.length - 1; // from a link: a value of its own
       input.value = at;
-      output.textContent = String(app.state[key]) + (list.includes(app.state[key]) ? "" : " ");
+      output.textContent = String(key === "width" && app.state.start ? app.state.start.W.length : app.state[key]) + (list.includes(app.state[key]) ? "" : " ");
       input.setAttribute("aria-valuetext", output.textContent);
     };
     app.onState(show);
@@ -76,5 +77,5 @@ function buildControls(app) {
   box.append(html("div", { class: "head" }, html("h2", {}, "Start and network"), html("button", { id: "dice", title: "another random start", onclick: () => app.set({ seed: app.state.seed + 1, start: null }) }, "Another start")),
     slider("scale", SCALES, "scale", "start scale", "size of the weights at t = 0; limit: infinitely small"),
     slider("width", WIDTHS, "width", "neurons"), field("leak", leak, leakText), select("loss", LOSSES, "loss", "loss"), select("init", INITS, "init", "start"),
-    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("span", { class: "wide" }, bias, " a constant 1 as one more coordinate")), hand);
+    field("seed", seed), html("div", { class: "field" }, html("label", { for: "bias" }, "bias input"), html("label", { class: "wide", for: "bias", style: "display:flex;gap:8px;align-items:center" }, bias, "one more input, 1")), hand);
 }

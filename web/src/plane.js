@@ -68,6 +68,24 @@ class Plane {
     }
     context.putImageData(image, 0, 0);
   }
+  // Without a bias f is a cone over the circle: it changes its sign, or becomes zero, along rays, found by bisection.
+  rays(now) {
+    const live = now.neurons.filter((k) => k.share > 1e-12), { leak } = this.app.state, steps = 720, c = this.size / 2, parts = [];
+    const f = (t) => outputOf(live, [Math.cos(t), Math.sin(t)], leak);
+    const values = Array.from({ length: steps }, (_, k) => f((2 * Math.PI * k) / steps)), floor = 1e-9 * Math.max(...values.map(Math.abs));
+    const kind = (v) => (v > floor ? 1 : v < -floor ? -1 : 0);
+    for (let k = 0; k < steps; k++) {
+      const here = kind(values[k]);
+      if (here === kind(values[(k + 1) % steps])) continue;
+      let low = (2 * Math.PI * k) / steps, high = (2 * Math.PI * (k + 1)) / steps;
+      for (let turns = 0; turns < 30; turns++) {
+        const middle = (low + high) / 2;
+        if (kind(f(middle)) === here) low = middle; else high = middle;
+      }
+      parts.push(`M${c} ${c}L${(c + 2 * c * Math.cos(low)).toFixed(2)} ${(c - 2 * c * Math.sin(low)).toFixed(2)}`);
+    }
+    return parts.join("");
+  }
   // Where f changes sign: marching over the grid.
   boundary() {
     const { values, n, largest } = this.grid, step = this.size / n, parts = [];
@@ -95,7 +113,7 @@ class Plane {
       this.back.append(svg("path", { d: `M0 ${c}H${2 * c}M${c} 0V${2 * c}`, stroke: "var(--line)", fill: "none" }));
       this.ticks();
     }
-    if (this.grid) this.back.append(svg("path", { d: this.boundary(), stroke: "var(--ink)", "stroke-width": 1.6, fill: "none", "stroke-linecap": "round", class: "boundary" }));
+    if (this.grid) this.back.append(svg("path", { d: this.kind === "flat" && !state.bias ? this.rays(now) : this.boundary(), stroke: "var(--ink)", "stroke-width": 1.6, fill: "none", "stroke-linecap": "round", class: "boundary" }));
     const outputs = now && state.X.map((x, i) => state.y[i] * outputOf(now.neurons, state.bias ? [...x, 1] : x, state.leak));
     this.outputs = outputs;
     const least = outputs ? Math.min(...outputs) : NaN;

@@ -17,7 +17,8 @@ class Timeline {
     for (const chart of this.charts) {
       chart.text = html("span");
       chart.svg = svg("svg", { viewBox: "0 0 300 128", preserveAspectRatio: "none", role: "img", "aria-label": chart.name + " along the run" });
-      box.append(html("div", { class: "chart" }, html("h3", {}, chart.name, chart.text), chart.svg));
+      chart.top = html("small", { class: "top" }), chart.low = html("small", { class: "low" });
+      box.append(html("div", { class: "chart" }, html("h3", {}, chart.name, chart.text), chart.svg, chart.top, chart.low));
       const follow = (event) => {
         const frame = chart.svg.getBoundingClientRect(), place = Math.min(Math.max((event.clientX - frame.left) / frame.width, 0), 1);
         const film = app.film;
@@ -98,7 +99,7 @@ class Timeline {
     bins.forEach((count, k) => {
       if (count) this.svg.append(svg("rect", { x: k * 8 + 1, y: 26 - 20 * Math.sqrt(count / most), width: 6, height: 20 * Math.sqrt(count / most), fill: "var(--faint)", opacity: 0.55 }));
     });
-    for (const [place, event] of rare.slice(0, 60)) this.svg.append(svg("circle", { cx: place * W, cy: 4, r: 2.5, fill: event.kind === "branch" ? "var(--bad)" : event.kind === "die" ? "var(--faint)" : "var(--accent)" }));
+    for (const [place, event] of rare.slice(0, 60)) this.svg.append(svg("path", { d: `M${(place * W).toFixed(1)} 4h0.01`, "stroke-width": 5, "stroke-linecap": "round", "vector-effect": "non-scaling-stroke", stroke: event.kind === "branch" ? "var(--bad)" : event.kind === "die" ? "var(--faint)" : "var(--accent)" }));
     let legend = $("track").querySelector(".phases");
     if (!legend) $("track").append((legend = html("div", { class: "phases", style: "position:absolute;left:0;right:0;bottom:-8px;height:16px;font-size:11.5px;color:var(--soft);pointer-events:none" })));
     legend.replaceChildren(...pieces.filter(([from, to]) => to - from > 0.09).map(([from, to, name]) => html("span", { style: `position:absolute;left:${(from * 100).toFixed(2)}%;width:${((to - from) * 100).toFixed(2)}%;overflow:hidden;white-space:nowrap;text-overflow:ellipsis` }, name)));
@@ -115,6 +116,7 @@ class Timeline {
       } else if (best && best.margin) shownValues = [...finite, best.margin];
       let low = Math.min(...shownValues), high = Math.max(...shownValues);
       if (high - low < 1e-12) { low -= 1; high += 1; }
+      chart.top.textContent = shown(high, 3), chart.low.textContent = shown(low, 3);
       const Y = (v) => 10 + 100 * (1 - (v - low) / (high - low)), X = (i) => (300 * i) / Math.max(1, film.length - 1);
       const line = [];
       values.forEach((v, i) => { if (Number.isFinite(v)) line.push(`${line.length ? "L" : "M"}${X(i).toFixed(1)} ${Math.min(Y(v), 122).toFixed(1)}`); });
@@ -127,6 +129,7 @@ class Timeline {
     }
   }
   draw(now) {
+    if (!this.places) return;
     $("slider").value = Math.round(this.app.position * 1000);
     if (!now) return;
     const words = this.phaseName(), time = timeText(now.logT);

@@ -125,7 +125,7 @@ class Ways {
     const g = svg("g", { class: "neuron" }, svg("path", { fill: "none", "stroke-width": 1.4, opacity: 0.35 }), svg("circle", { "stroke-width": 1.2 }));
     hint(g, () => {
       const neuron = this.now.neurons[k], flow = this.app.film.flow, fate = flow.alignment && flow.alignment.neurons && flow.alignment.neurons[k];
-      return `neuron ${k}, a ${neuron.a > 0 ? "> 0" : "< 0"}${fate ? ", destiny " + fate.destiny : ""}\nw/|(w,a)| = (${Array.from(neuron.w).map(exact).join(", ")})\na/|(w,a)| = ${exact(neuron.a)}\nln |(w,a)| = ${shown(neuron.logNorm, 8)}\nshare of |θ|² = ${shown(neuron.share, 6)}`;
+      return `neuron ${k}, a ${neuron.a > 0 ? "> 0" : "< 0"}${fate ? ", destiny " + fate.destiny : ""}\nw/|(w,a)| = (${Array.from(neuron.w).map(exact).join(", ")})\na/|(w,a)| = ${exact(neuron.a)}\n${this.now.limit ? "" : "ln |(w,a)| = " + shown(neuron.logNorm, 8) + "\n"}share of |θ|² = ${shown(neuron.share, 6)}`;
     });
     return g;
   }

@@ -2,6 +2,7 @@
  * LLWA, WP early phase), with c_i = -loss'(0) y_i. Neurons are shared out among threads; each result depends
  * on its neuron only. */
 #include "flow/align/align_internal.h"
+#include "flow/large/walk.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,8 +131,13 @@ RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem
   for (rf_index i = 0; !status && i < problem->n; i++)
     c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
   out->m = start->m;
-  if (!status) status = rf_align_data_new(context, &data, &field, start->m);
-  if (!status) status = follow_all(context, out, &data, start);
+  if (!status && problem->gram && rf_walk_fits(problem)) {
+    status = rf_walk_align(context, out->neurons, &field, problem->gram, start->directions, start->log_norms,
+                           start->m, INFINITY);
+  } else {
+    if (!status) status = rf_align_data_new(context, &data, &field, start->m);
+    if (!status) status = follow_all(context, out, &data, start);
+  }
   for (rf_index k = 0; !status && k < out->m; k++) {
     out->t1 = fmax(out->t1, out->neurons[k].t_last);
     out->branched = out->branched || out->neurons[k].branched;

@@ -2,8 +2,8 @@
 #ifndef RF_FLOW_AUDIT_TOLERANCES_H
 #define RF_FLOW_AUDIT_TOLERANCES_H
 
-/* Slopes of slides are looked at at the ends of implicit steps, and may be 1e-4 beyond their range there
- * until the next one; a slide that is none shows whole. */
+/* Slopes of slides may be 3e-6 beyond their range at the ends of implicit steps, on each of a unit's
+ * hyperplanes; a slide that is none shows whole. */
 #define RF_AUDIT_VELOCITY 2e-5
 /* The dense output is of order 7 inside a step whose ends are right to 1e-11. */
 #define RF_AUDIT_ENERGY 1e-6

@@ -35,9 +35,9 @@ static double growth_rate(RfRun *run) {
   return weighted / sum;
 }
 
-/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters.
- */
-static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, double *excess) {
+/* Vanishing units under the multipliers of the polished point. escaped: one was carried to where it matters;
+ * otherwise those that come to a group's direction and keep their share join it. */
+static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double *excess) {
   RfSystem *system = &run->system;
   uint8_t *small = RF_NEW(uint8_t, system->units);
   double *c = RF_NEW(double, system->n);
@@ -54,6 +54,8 @@ static RfStatus escape_test(RfRun *run, const RfPolish *polish, bool *escaped, d
     c[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
   if (!status && count > 0 && !run->problem->freeze_second)
     status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
+  if (!status && count > 0 && !*escaped && !run->problem->freeze_second)
+    status = rf_run_join(run, polish, c, small);
   rf_free(small);
   rf_free(c);
   return status;
@@ -104,7 +106,9 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   RfSystem *system = &run->system;
   RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
-  bool high = phase->round < 2 || phase->high;
+  /* near a KKT point the scale stays: where groups become parallel, their shares move at rates of 1/q at
+   * every frozen scale, and not any more in the flow itself, whose q grows */
+  bool high = phase->round < 2 || phase->high || phase->last < RF_TOL_NEAR_STILL;
   *stop = false;
   if (phase->left == 0) {
     phase->left = phase->round < 2 ? 10 : 25;
@@ -161,6 +165,19 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   return RF_OK;
 }
 
+/* Sample i is orthogonal, to rounding, to every sample that pushes group g: w.x_i of its units stays what it
+ * is, however small a part of |w| that becomes. */
+static bool out_of_reach(const RfSystem *system, const RfPolish *polish, rf_index g, rf_index i) {
+  rf_index n = system->n, d = system->d;
+  const double *X = system->problem->X, *slope = system->slope + polish->groups[g].unit * n;
+  for (rf_index j = 0; j < n; j++) {
+    if (!(polish->lambda[j] > 0) || slope[j] == 0) continue;
+    double along = fabs(rf_la_dot(X + j * d, X + i * d, d));
+    if (along > RF_TOL_CANCELLED * system->x_norm[i] * system->x_norm[j]) return false;
+  }
+  return system->slide[polish->groups[g].unit].n_on == 0;
+}
+
 /* The seen samples have their limit: does it leave the others strictly unseen, for good? */
 static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   const RfSystem *system = &run->system;
@@ -171,6 +188,7 @@ static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome
       const double *b = polish->beta + g * d, *x = system->problem->X + i * d;
       if (system->seen[i] || system->x_norm[i] == 0) continue;
       if (system->sigma[polish->groups[g].unit * n + i] == 0) continue; /* held there */
+      if (out_of_reach(system, polish, g, i)) continue;
       nearest = fmin(nearest, -rf_la_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
     }
   *outcome = nearest > RF_TOL_UNSEEN ? RF_FLOW_NOT_SEPARATED : RF_FLOW_UNDECIDED;

@@ -4,12 +4,14 @@
  * which the first of them is about to matter. The start from a tiny scale is the case where every unit is
  * small. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/align/align_internal.h"
+#include "flow/large/walk.h"
 
 /* A balanced unit stays balanced: an imbalance of rounding size would let it pass through zero in the end. */
 void rf_unit_direction(const RfSystem *system, rf_index u, double *v) {
@@ -106,12 +108,48 @@ static RfStatus continue_path(RfContext *context, RfAlignPath *path, RfAlignNeur
   return status;
 }
 
+/* The ends of the paths as the alignment of the start knows them, in the clock of the run. */
+static void foresee(RfRun *run, RfAlignNeuron *paths, double log_S) {
+  const RfSystem *system = &run->system;
+  for (rf_index u = 0; u < system->units; u++) {
+    const RfAlignNeuron *neuron = &run->aligned->neurons[system->only[u]];
+    paths[u].destiny = neuron->destiny;
+    paths[u].G = neuron->G * exp(-log_S);
+    paths[u].log_amplitude = neuron->log_amplitude + run->problem->log_scale;
+    paths[u].t_state = INFINITY;
+  }
+}
+
+/* Whether all units are still the neurons of the start, and many: walkers take them on. */
+static bool all_walk(const RfRun *run, const uint8_t *small) {
+  const RfSystem *system = &run->system;
+  if (!run->problem->gram || run->phase.part != 0) return false;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!small[u] || system->dead[u] || system->only[u] < 0) return false;
+  return true;
+}
+
+static RfStatus walk_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double end) {
+  RfSystem *system = &run->system;
+  rf_index d = system->d, units = system->units;
+  double *v = RF_NEW(double, units *(d + 1));
+  if (!v) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
+  for (rf_index u = 0; u < units; u++) rf_unit_direction(system, u, v + u * (d + 1));
+  for (rf_index u = 0; u < units; u++) rf_align_neuron_free(&paths[u]);
+  RfStatus status = rf_walk_align(run->context, paths, data->field, run->problem->gram, v,
+                                  system->y + units * (d + 1), units, end);
+  if (!status && rf_context_stop(run->context)) status = RF_INTERRUPTED;
+  rf_free(v);
+  return status;
+}
+
 /* All small units at the clock `end`. afresh: from where they are; otherwise those whose last event lies
  * before go on from there, and only the others start again. */
 static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, const uint8_t *small,
                            double end, bool afresh) {
   RfSystem *system = &run->system;
   RfAlignPath *path = NULL;
+  if (all_walk(run, small)) return walk_all(run, paths, data, end);
   double *v = RF_NEW(double, system->d + 1);
   RfStatus status = v ? rf_align_path_new(run->context, &path, data)
                       : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a jump");
@@ -152,6 +190,40 @@ static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *d
   return RF_OK;
 }
 
+/* The group with the pattern and the sign in which a path ends; -1: none. */
+static rf_index group_of_path(const RfPolish *polish, const RfSystem *system, const RfAlignNeuron *path) {
+  rf_index n = system->n, d = system->d;
+  for (rf_index g = 0; g < polish->n_groups; g++)
+    if (polish->groups[g].sign == (path->direction[d] >= 0 ? 1 : -1) &&
+        memcmp(system->sigma + polish->groups[g].unit * n, path->sector, (size_t)n) == 0)
+      return g;
+  return -1;
+}
+
+RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_t *small) {
+  RfSystem *system = &run->system;
+  rf_index units = system->units;
+  RfAlignField field = {
+      .X = system->problem->X, .c = c, .n = system->n, .d = system->d, .leak = run->problem->leak};
+  RfAlignData data = {0};
+  RfAlignNeuron *paths = RF_NEW(RfAlignNeuron, units);
+  RfStatus status = paths ? rf_align_data_new(run->context, &data, &field, units)
+                          : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for small units");
+  if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
+  for (rf_index u = 0; u < units && !status; u++) {
+    if (!small[u] || system->dead[u] || isnan(paths[u].log_amplitude)) continue;
+    if (!(fabs(paths[u].G - 1) <= RF_TOL_ESCAPE)) continue;
+    rf_index g = group_of_path(polish, system, &paths[u]);
+    if (g < 0) continue;
+    polish->group_of[u] = g;
+    polish->size[u] = paths[u].log_amplitude + 0.5 * log(2.0);
+  }
+  for (rf_index u = 0; paths && u < units; u++) rf_align_neuron_free(&paths[u]);
+  rf_free(paths);
+  rf_align_data_free(&data);
+  return status;
+}
+
 RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const double *c, double main_rate,
                      const uint8_t *small, double log_S, double rho_matters) {
   RfSystem *system = &run->system;
@@ -165,7 +237,10 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
   double end = INFINITY;
   *escaped = false;
   *rate_excess = -INFINITY;
-  if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
+  if (!status && run->aligned && !isnan(log_S) && all_walk(run, small))
+    foresee(run, paths, log_S);
+  else if (!status)
+    status = follow_all(run, paths, &data, small, INFINITY, true);
   for (rf_index u = 0; u < units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
     *rate_excess = fmax(*rate_excess, paths[u].G - main_rate);

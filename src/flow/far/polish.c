@@ -4,6 +4,7 @@
  * second layer: half the sum of squares instead of the norms). Newton's method on its KKT equations with an
  * active set; minimum-norm steps, so that where the solution is not unique the nearest one is found. Accepted
  * on the residual and on every margin, never on a small step. */
+#include "flow/far/polish_dual.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -14,6 +15,7 @@
 void rf_polish_free(RfPolish *polish) {
   rf_free(polish->groups);
   rf_free(polish->group_of);
+  rf_free(polish->size);
   rf_free(polish->beta);
   rf_free(polish->lambda);
   memset(polish, 0, sizeof *polish);
@@ -50,8 +52,9 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
   polish->n_units = units;
   polish->groups = RF_NEW(RfPolishGroup, units);
   polish->group_of = RF_NEW(rf_index, units);
+  polish->size = RF_NEW(double, units);
   polish->lambda = RF_NEW(double, 2 * n);
-  if (!polish->groups || !polish->group_of || !polish->lambda)
+  if (!polish->groups || !polish->group_of || !polish->size || !polish->lambda)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for groups");
   polish->margins = polish->lambda + n;
   for (rf_index u = 0; u < units; u++) {
@@ -158,7 +161,12 @@ typedef struct Newton {
   int32_t *pivot; /* N + most */
   double *row;
   uint8_t *is_active; /* n */
+  bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
+
+/* Unknowns from which the equations are solved in the multipliers, and active samples that they are solved
+ * for at most. */
+enum { DUAL_FROM = 150, MOST_ACTIVE = 3000 };
 
 static void newton_free(Newton *newton) {
   rf_free(newton->active);
@@ -169,15 +177,18 @@ static void newton_free(Newton *newton) {
   rf_free(newton->is_active);
 }
 
-static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_index n) {
+static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_index n, bool may_dual) {
   memset(newton, 0, sizeof *newton);
   rf_index most = n < N + 64 ? n : N + 64; /* more than N tight samples are more than it needs */
+  newton->dual = may_dual && N > DUAL_FROM;
+  if (newton->dual && most > MOST_ACTIVE) most = MOST_ACTIVE;
+  rf_index square = newton->dual ? most * (N + most) : (N + most) * (N + most);
   newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
   newton->rows = RF_NEW(double, most *N + 4 * N + 2 * n);
-  newton->matrix = RF_NEW(double, (N + most) * (N + most) + (N + most));
-  newton->copy = RF_NEW(double, (N + most) * (N + most));
+  newton->matrix = RF_NEW(double, square + (N + most));
+  newton->copy = RF_NEW(double, newton->dual ? 1 : square);
   newton->pivot = RF_NEW(int32_t, N + most);
   if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix || !newton->copy ||
       !newton->pivot) {
@@ -189,7 +200,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, rf_index N, rf_in
   newton->trial = newton->gradient + N;
   newton->row = newton->trial + N;
   newton->lambda = newton->row + N;
-  newton->right = newton->matrix + (N + most) * (N + most);
+  newton->right = newton->matrix + square;
   return RF_OK;
 }
 
@@ -296,7 +307,10 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     status = rf_la_least_squares(context, A, b, N, newton->r, RF_TOL_RANK, NULL);
     memcpy(newton->lambda, b, (size_t)newton->r * sizeof(double));
   }
-  for (int round = 0; round < 50 && !status; round++) {
+  if (newton->dual && !status)
+    status = rf_polish_dual(context, newton->z, newton->lambda, newton->rows, newton->r, polish->n_groups,
+                            system->d);
+  for (int round = 0; round < 50 && !status && !newton->dual; round++) {
     status = newton_step(context, polish, system, newton, &size);
     if (!isfinite(size)) break;
     scale = fmax(1, rf_la_max_abs(newton->z, newton->N));
@@ -428,7 +442,7 @@ static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, N
 static RfStatus solve_groups(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
   Newton newton;
-  RfStatus status = newton_new(context, &newton, N, n);
+  RfStatus status = newton_new(context, &newton, N, n, !system->problem->freeze_second);
   if (status) return status;
   polish->ok = false;
   bool going = begin(polish, system, &newton);
@@ -487,6 +501,21 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
   /* shares are relative to their sum: the scale of `split` drops out */
   double cosine = inner / sqrt(norm_state * norm_limit);
   return sqrt(fmax(0, 2 - 2 * cosine));
+}
+
+/* Under settled weights a unit of group g follows the field along beta: of its size e^rho the part
+ * (|a| + w.beta/|beta|)/sqrt(2) grows with the group, the rest dies out. */
+static void final_sizes(RfPolish *polish, const RfSystem *system) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index u = 0; u < units; u++) {
+    rf_index g = polish->group_of[u];
+    polish->size[u] = system->y[units * (d + 1) + u];
+    if (g < 0 || system->problem->freeze_second) continue;
+    const double *beta = polish->beta + g * d;
+    double along = rf_la_dot(system->y + u * d, beta, d) / rf_la_norm(beta, d);
+    double part = (fabs(system->y[units * d + u]) + along) / sqrt(2.0);
+    if (part > 0) polish->size[u] += log(part);
+  }
 }
 
 /* A group that the solution makes vanish: with multipliers that are not unique nonnegative least squares
@@ -583,5 +612,6 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     polish->objective += system->problem->freeze_second ? 0.5 * length * length : length;
   }
   polish->distance = distance_to_state(polish, system);
+  final_sizes(polish, system);
   return RF_OK;
 }

@@ -309,8 +309,7 @@ static RfStatus look_ahead(RfRun *run, Corner *corner, rf_index from, rf_index t
   return resolve_unit(run, corner, k, run->c_ahead);
 }
 
-/* A sample without weight has no kink, and no field across it that rounding would not decide: it is crossed.
- */
+/* A sample without weight has no kink. Where the field does not say more than rounding, it is crossed. */
 static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
   rf_index k = run->hits[from].unit;
@@ -319,6 +318,9 @@ static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from
   for (rf_index j = from; j < to; j++) {
     rf_index i = run->hits[j].sample;
     if (run->hits[j].kind != RF_HIT_PLANE || system->c[i] != 0 || corner->before[i] == 0) continue;
+    const double *x = system->problem->X + i * system->d, *g = corner->sides.g;
+    double across = fabs(rf_la_dot(g, x, system->d)), size = rf_la_norm(g, system->d) * system->x_norm[i];
+    if (corner->n_on > 0 && across > RF_TOL_ACROSS * size) continue;
     changed = changed || sigma[i] != -corner->before[i];
     sigma[i] = (int8_t)-corner->before[i];
   }
@@ -357,8 +359,9 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   for (rf_index j = from; j < to && !status; j++) {
     int most = run->at_infinity ? 8 : 1000;
     if (run->hits[j].kind != RF_HIT_PLANE || system->dead[k]) continue;
-    if (count_repeat(&run->repeats, k, run->hits[j].sample) >= most)
-      status = hold(run, corner, k, run->hits[j].sample);
+    int times = count_repeat(&run->repeats, k, run->hits[j].sample);
+    if (times > 1 && run->at_infinity && run->care < 4) run->care++; /* the error of the steps may decide */
+    if (times >= most) status = hold(run, corner, k, run->hits[j].sample);
   }
   if (!status) status = log_changes(run, corner, from, to);
   if (!status && corner->sides.count > 1) {

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
+static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
     rf_index grown = run->cap_hits ? 2 * run->cap_hits : 64;
     RfHit *more = rf_resize(run->hits, grown, sizeof *more);
@@ -17,12 +17,16 @@ static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind ki
     run->hits = more;
     run->cap_hits = grown;
   }
-  run->hits[run->n_hits++] = (RfHit){unit, sample, kind, 1};
+  run->hits[run->n_hits++] = (RfHit){unit, sample, kind, at};
   return RF_OK;
 }
 
-/* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h). */
-static double cubic_minimum(double v0, double v1, double s0, double s1) {
+static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
+  return add_hit_at(run, unit, sample, kind, 1);
+}
+
+/* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h), and where. */
+static double cubic_minimum(double v0, double v1, double s0, double s1, double *where) {
   double c3 = 2 * (v0 - v1) + s0 + s1, c2 = 3 * (v1 - v0) - 2 * s0 - s1;
   double disc = 4 * c2 * c2 - 12 * c3 * s0; /* derivative 3 c3 s^2 + 2 c2 s + s0 */
   if (disc < 0) return fmin(v0, v1);
@@ -30,7 +34,10 @@ static double cubic_minimum(double v0, double v1, double s0, double s1) {
   double at[2] = {c3 != 0 ? (-2 * c2 + root) / (6 * c3) : -s0 / (2 * c2),
                   c3 != 0 ? (-2 * c2 - root) / (6 * c3) : -s0 / (2 * c2)};
   for (int k = 0; k < 2; k++)
-    if (at[k] > 0 && at[k] < 1) least = fmin(least, v0 + at[k] * (s0 + at[k] * (c2 + at[k] * c3)));
+    if (at[k] > 0 && at[k] < 1) {
+      double value = v0 + at[k] * (s0 + at[k] * (c2 + at[k] * c3));
+      if (value < least) least = value, *where = at[k];
+    }
   return least;
 }
 
@@ -44,7 +51,7 @@ static bool settling(const RfRun *run, rf_index k, rf_index sample) {
 static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
-  double leak = system->problem->leak;
+  double leak = system->problem->leak, beyond = run->implicit ? RF_TOL_SLOPE_STIFF : RF_TOL_SLOPE;
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
@@ -55,8 +62,7 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   } else {
     rf_system_slide_slopes(system, k, slopes);
     for (rf_index z = 0; z < slide->n_planes && !status; z++)
-      if ((slopes[z] < leak - RF_TOL_SLOPE || slopes[z] > 1 + RF_TOL_SLOPE) &&
-          !settling(run, k, slide->first[z]))
+      if ((slopes[z] < leak - beyond || slopes[z] > 1 + beyond) && !settling(run, k, slide->first[z]))
         status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
   }
   rf_index a_at = system->units * system->d + k;
@@ -84,21 +90,27 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
     double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d), floor = fmin(v0, 0) - slack;
-    bool below = v1 < floor || (s * d0[i] < 0 && s * d1[i] > 0 &&
-                                cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i]) < floor);
-    RfStatus status = below ? add_hit(run, k, i, RF_HIT_PLANE) : RF_OK;
+    double where = 1;
+    bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
+    bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
+    RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
+    /* a little beyond its side by rounding: put back before growth makes a margin of it */
+    if (!below && v1 < 0 && run->implicit)
+      rf_la_axpy(run->y_end + k * d, -H1[i] / (size * size), system->problem->X + i * d, d);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);
   return status;
 }
 
-/* w.x/|x| is known to the rounding of a step, and moves with a field known to rounding. */
+/* w.x/|x| is known to the rounding of a step, and moves with a field known to rounding; not so much that
+ * putting the unit on the hyperplane would show in the weights. */
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  return RF_TOL_PLANE + fmin(drift, RF_TOL_ORIGIN);
+  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, system->q_least) : RF_TOL_ORIGIN;
+  return RF_TOL_PLANE + fmin(drift, most);
 }
 
 RfStatus rf_events_find(RfRun *run, double h) {

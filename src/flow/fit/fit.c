@@ -1,6 +1,7 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/stride.h"
 #include "core/core.h"
 #include "margin/margin.h"
 
@@ -8,7 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double q_switch = 15; /* from here on the flow is stiff, and the implicit method takes over */
+/* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
+ * inside (large/) pay as soon as the data are separated. */
+static double q_switch(const RfRun *run) {
+  return !rf_stride_fits(run) ? 15
+         : run->problem->gram ? 9
+                              : 1; /* with thousands of samples, when few push */
+}
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_run_small_rho(const RfRun *run) {
@@ -138,7 +145,7 @@ RfStatus rf_fit_advance(RfRun *run) {
   } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
     status = rf_run_gather(run);
   } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
-             rf_system_q_min(&run->system) < q_switch) {
+             rf_system_q_min(&run->system) < q_switch(run)) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
     run->stiff_count = 0;
@@ -290,7 +297,7 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (!status) status = rf_fit_advance(run);
     if (status) break;
     if (run->since_event == 0) run->phase.tau_event = system->tau;
-    if (rf_system_q_min(system) >= q_switch && !run->reached) return RF_OK;
+    if (rf_system_q_min(system) >= q_switch(run) && !run->reached) return RF_OK;
     status = look_for_rest(run, &over);
     if (!status && over) {
       *outcome = RF_FLOW_NOT_SEPARATED;

@@ -3,6 +3,7 @@
  * splitting a neuron); once they agree to 1e-7 their difference changes the network by its square. The shares
  * of the members are kept exactly. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 typedef struct Key {
   const RfSystem *system;
   rf_index unit;
+  double along; /* its direction on a fixed vector of entries +-1: units that agree are neighbours */
 } Key;
 
 static int by_pattern(const void *left, const void *right) {
@@ -21,6 +23,7 @@ static int by_pattern(const void *left, const void *right) {
   if (order) return order;
   bool pa = system->y[a_at + a->unit] > 0, pb = system->y[a_at + b->unit] > 0;
   if (pa != pb) return pa ? -1 : 1;
+  if (a->along != b->along) return a->along < b->along ? -1 : 1;
   return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
@@ -37,11 +40,20 @@ static bool same_direction(const RfSystem *system, rf_index u, rf_index v, doubl
   return true;
 }
 
-/* A unit this close to one of its hyperplanes may leave its pattern before its neighbours do. */
+static double along_signs(const double *w, rf_index d) {
+  double sum = 0;
+  for (rf_index j = 0; j < d; j++) sum += (j * 7919 % 13 < 7 ? 1 : -1) * w[j];
+  return sum;
+}
+
+/* A unit this close to one of its hyperplanes may leave its pattern before its neighbours do. That does not
+ * matter where the push of the sample is too small to turn it by as much as the merging does. */
 static bool near_plane(const RfSystem *system, rf_index u, double together) {
+  double weak = RF_TOL_MERGED_PUSH * rf_system_reach(system) / together;
   for (rf_index i = 0; i < system->n; i++)
     if (system->sigma[u * system->n + i] != 0 &&
-        fabs(system->H[u * system->n + i]) < 10 * together * system->x_norm[i])
+        fabs(system->H[u * system->n + i]) < 10 * together * system->x_norm[i] &&
+        !(system->p[i] * system->x_norm[i] <= weak))
       return true;
   return false;
 }
@@ -77,13 +89,15 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
     into[u] = -1;
     before[u] = system->y[units * (d + 1) + u];
     if (!system->dead[u] && system->balanced[u] && !near_plane(system, u, together))
-      keys[live++] = (Key){system, u};
+      keys[live++] = (Key){system, u, along_signs(system->y + u * d, d)};
   }
   qsort(keys, (size_t)live, sizeof *keys, by_pattern);
   for (rf_index s = 0; s < live; s++) {
     rf_index u = keys[s].unit;
     if (into[u] >= 0) continue;
-    for (rf_index t = s + 1; t < live && same_pattern(system, u, keys[t].unit); t++) {
+    double reach = keys[s].along + 2 * (double)d * together; /* the mean moves while others join */
+    for (rf_index t = s + 1; t < live && keys[t].along <= reach && same_pattern(system, u, keys[t].unit);
+         t++) {
       rf_index v = keys[t].unit;
       if (into[v] >= 0 || !same_direction(system, u, v, together)) continue;
       join(system, into, u, v);

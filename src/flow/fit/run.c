@@ -3,6 +3,8 @@
 #include "flow/audit/audit.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/stride.h"
+#include "flow/large/walk_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +13,8 @@ void rf_run_free(RfRun *run) {
   rf_system_free(&run->system);
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
+  rf_stride_free(run->stride);
+  rf_walk_fit_free(run->walk_fit);
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -29,7 +33,9 @@ RfStatus rf_run_resize(RfRun *run) {
   rf_index size = rf_system_size(system), mn = system->units * system->n;
   rf_explicit_free(&run->explicit_method);
   rf_implicit_free(run->implicit_method);
-  run->implicit_method = NULL;
+  rf_stride_free(run->stride);
+  rf_walk_fit_free(run->walk_fit);
+  run->implicit_method = NULL, run->stride = NULL, run->walk_fit = NULL;
   rf_free(run->f);
   rf_free(run->H1);
   rf_free(run->row_unit);
@@ -47,6 +53,12 @@ RfStatus rf_run_resize(RfRun *run) {
   return rf_explicit_new(run->context, &run->explicit_method, size);
 }
 
+enum { WIDE = 2000 }; /* neurons among which a single one changes the network by less than merging does */
+
+double rf_run_together(const RfFlowProblem *problem) {
+  return problem->start->m >= WIDE ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
+}
+
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
                     const RfFlowSettings *settings) {
   memset(run, 0, sizeof *run);
@@ -56,9 +68,12 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->tol = 0.1 * context->tol.ode;
   if (rf_run_large(run)) run->tol *= 30; /* as exact as local.c and merging leave it */
   run->tol_implicit = 100 * context->tol.ode;
-  run->together = RF_TOL_TOGETHER;
+  if (settings->until == RF_UNTIL_TIME) /* the weights themselves are asked for: errors add up over the run */
+    run->tol = fmax(RF_TOL_FINITE * run->tol, RF_TOL_CARE), run->tol_implicit = run->tol;
+  run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
+  run->stride_tolerance = 1;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
   run->monitors.smoothed_margin_monotone = true;
   RfStatus status = rf_system_new(context, &run->system, problem);
@@ -150,7 +165,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
 }
 
 /* The step just computed with its events inside, carried out by local.c. */
-static void accept_local(RfRun *run, double h, double error, double bend) {
+static RfStatus accept_local(RfRun *run, double h, double error, double bend) {
   RfSystem *system = &run->system;
   memcpy(system->y, run->explicit_method.end, (size_t)rf_system_size(system) * sizeof(double));
   book_time(system, h);
@@ -161,6 +176,11 @@ static void accept_local(RfRun *run, double h, double error, double bend) {
   run->stuck = 0;
   run->fresh = false;
   run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
+  RfStatus status = RF_OK;
+  rf_system_fields(system, system->y); /* pieces had the weights of their middles */
+  for (rf_index u = 0; u < system->units && !status; u++)
+    if (!system->dead[u] && system->slide[u].n_on > 0) status = rf_slides_check(run, u, run->Hd1, true);
+  return status;
 }
 
 /* The weights a little way into the step just computed. */
@@ -186,10 +206,7 @@ static RfStatus step_explicit(RfRun *run) {
     if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
     if (bend <= 1) status = rf_local_step(run, h, &ok);
     if (status) return status;
-    if (ok) {
-      accept_local(run, h, error, bend);
-      return RF_OK;
-    }
+    if (ok) { return accept_local(run, h, error, bend); }
     h *= fmax(0.25,
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
@@ -244,7 +261,7 @@ static RfStatus step_explicit(RfRun *run) {
 
 /* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
  * slopes, and e^b integrated piece by piece as an exponential. */
-static void book_long_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
+void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
   enum { PIECES = 32 };
   double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
   for (int j = 1; j <= PIECES; j++) {
@@ -277,9 +294,27 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
  * that size times q in the margins, and the weights, hence the slopes of slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
-  return run->at_infinity
-             ? fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)))
-             : loose;
+  if (!run->at_infinity) return loose;
+  loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
+  return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
+}
+
+/* One implicit step into y_end, units that slide put exactly on their hyperplanes: what the linear algebra
+ * leaves across them, 1e-10, would show in the margins. */
+static RfStatus try_implicit(RfRun *run, double h, double *error) {
+  RfSystem *system = &run->system;
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+  return status;
+}
+
+/* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
+ * margins by what shows in the weights. */
+static double close_enough(const RfSystem *system, const RfHit *hit) {
+  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
+  double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
+  return fmax(beyond, RF_TOL_CUT_LEAST) * system->x_norm[hit->sample];
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -292,8 +327,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const RfHit *hit = &run->hits[j];
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample],
-           close = RF_TOL_CUT_BEYOND * system->x_norm[hit->sample];
+    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(system, hit);
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
@@ -306,7 +340,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
 static RfStatus try_shorter(RfRun *run, double h) {
   RfSystem *system = &run->system;
   double error;
-  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+  RfStatus status = try_implicit(run, h, &error);
   if (status) return status;
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, h);
@@ -314,20 +348,56 @@ static RfStatus try_shorter(RfRun *run, double h) {
   return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
 }
 
+/* A cubic through the ends of the step goes below a hyperplane in between. A stiff step begins with a
+ * transient that says nothing about the rest of it, so the step to the lowest place is taken to see; *high:
+ * where something was met, and whether nothing was in the whole step. */
+static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, bool *nothing) {
+  double at = 1;
+  *nothing = false;
+  for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
+  if (!(at < 1)) return RF_OK;
+  RfStatus status = try_shorter(run, at * h);
+  if (status) return status;
+  if (run->n_hits > 0) {
+    *high = at * h;
+    return RF_OK;
+  }
+  *low = at * h;
+  memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
+  status = try_shorter(run, h);
+  *nothing = run->n_hits == 0;
+  return status;
+}
+
+/* The slopes of slides are those of weights that have settled: where slopes alone are to be located at large
+ * margins, the step is not cut inside the transient at its start. */
+static double shortest_cut(const RfRun *run, double h) {
+  if (!run->at_infinity || run->problem->freeze_second || run->system.q_least < RF_TOL_SETTLING_FROM)
+    return 0;
+  for (rf_index j = 0; j < run->n_hits; j++)
+    if (run->hits[j].kind != RF_HIT_SLOPE) return 0;
+  return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
+}
+
 /* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
  * (each trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end, fraction = secant_fraction(run, system->y);
+  double low = 0, high = *h, *y_low = run->explicit_method.end;
   rf_index size = rf_system_size(system);
-  RfStatus status = RF_OK;
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true;
+  bool at_high = true, nothing;
+  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  if (status || nothing) return status;
+  double fraction = secant_fraction(run, y_low);
+  double shortest = shortest_cut(run, *h);
   for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
+    if (high <= shortest) break;
     bool bisect = fraction < 0 || round % 4 == 3;
     double middle =
         low +
         (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
+    middle = fmax(middle, shortest);
     status = try_shorter(run, middle);
     if (status) return status;
     at_high = run->n_hits > 0;
@@ -349,13 +419,12 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   double low = 0, high = *h, error;
   for (int round = 0; round < 50; round++) {
     double middle = round < 49 ? 0.5 * (low + high) : high;
-    RfStatus status =
-        rf_implicit_try(run->implicit_method, system, run->y_end, &error, middle, tolerance(run));
+    RfStatus status = try_implicit(run, middle, &error);
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
     double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
     system->log_t = log_t;
-    book_long_time(system, b0, b1, middle * s0, middle * s1, middle);
+    rf_run_book_time(system, b0, b1, middle * s0, middle * s1, middle);
     if (rf_run_until(run, system->log_t) > 0)
       low = middle;
     else
@@ -375,7 +444,7 @@ static RfStatus step_implicit(RfRun *run) {
   double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
-    status = rf_implicit_try(run->implicit_method, system, run->y_end, &error, h, tolerance(run));
+    status = try_implicit(run, h, &error);
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
@@ -387,11 +456,13 @@ static RfStatus step_implicit(RfRun *run) {
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
+  run->ends_only = true;
   if (!status && run->n_hits > 0) status = shorten(run, &h);
+  run->ends_only = false;
   if (status) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
-  if (timed) book_long_time(system, b0, b1, h * s0, h * s1, h);
+  if (timed) rf_run_book_time(system, b0, b1, h * s0, h * s1, h);
   if (!(rf_run_until(run, system->log_t) > 0)) {
     status = stop_inside(run, before, b0, s0, &h);
     if (status) return status;
@@ -407,6 +478,7 @@ static RfStatus step_implicit(RfRun *run) {
   run->since_event++;
   if (run->n_hits == 0) {
     run->stuck = 0;
+    if (run->care > 0 && run->since_event % 16 == 0) run->care--;
     return RF_OK;
   }
   if (run->since_event > 4) rf_run_forget_repeats(run);
@@ -417,12 +489,24 @@ static RfStatus step_implicit(RfRun *run) {
   return rf_events_apply(run);
 }
 
+/* Steps to the next event that are taken where no long one was found. */
+enum { STRIDE_REST = 20 };
+
 /* A step that is broken off leaves everything as it was, so that a run taken up again repeats it. */
 RfStatus rf_run_step(RfRun *run) {
   double h = run->h, log_t = run->system.log_t;
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
-  RfStatus status = look_around(run);
+  RfStatus status = RF_UNDECIDED;
+  if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
+  if (run->implicit && rf_stride_fits(run)) {
+    status = rf_stride_step(run);
+    if (status == RF_UNDECIDED) run->stride_rest = STRIDE_REST, run->h = h;
+  } else if (run->stride_rest > 0) {
+    run->stride_rest--;
+  }
+  if (status != RF_UNDECIDED) return status;
+  status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
   if (status == RF_INTERRUPTED)

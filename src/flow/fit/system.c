@@ -278,20 +278,32 @@ static void plane_weights(const RfSystem *system, const RfSlide *slide, rf_index
   if (fabs(*kink) <= RF_TOL_CANCELLED * size) *kink = 0;
 }
 
+enum { FEW = 2000 }; /* entries of the data */
+
+/* row . field term by term: weights that differ by hundreds of orders do not drown each other. */
+static double plane_pull(const RfSystem *system, rf_index unit, const double *row) {
+  rf_index n = system->n, d = system->d;
+  double sum = 0;
+  for (rf_index i = 0; i < n; i++) {
+    double factor = system->slope[unit * n + i] * system->c[i];
+    if (factor != 0) sum += factor * rf_la_dot(row, system->problem->X + i * d, d);
+  }
+  return sum;
+}
+
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
   rf_index n = system->n, d = system->d;
   const RfSlide *slide = &system->slide[unit];
-  const double *X = system->problem->X;
-  double a = system->y[system->units * d + unit];
+  double a = system->y[system->units * d + unit], *factor = system->slide_factor, *field = factor + n;
   /* sum over hyperplanes of their forces = -(projection of the unprojected field): the field is formed
    * afresh, g may be projected */
+  bool few = n * d <= FEW;
+  for (rf_index i = 0; i < n && !few; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
+  if (!few) rf_la_combine(field, system->problem->X, factor, n, d, d);
   for (rf_index k = 0; k < slide->n_planes; k++) {
     double sum, kink;
     plane_weights(system, slide, k, &sum, &kink);
-    for (rf_index i = 0; i < n; i++) {
-      double factor = system->slope[unit * n + i] * system->c[i];
-      if (factor != 0) sum += factor * rf_la_dot(slide->pinv + k * d, X + i * d, d);
-    }
+    sum += few ? plane_pull(system, unit, slide->pinv + k * d) : rf_la_dot(slide->pinv + k * d, field, d);
     slopes[k] = kink != 0 ? -sum / kink : (a >= 0) == (sum > 0) ? INFINITY : -INFINITY;
   }
 }

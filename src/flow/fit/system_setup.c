@@ -70,7 +70,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
-  system->q = RF_NEW(double, 5 * n);
+  system->q = RF_NEW(double, 6 * n + d);
   system->seen = RF_NEW(uint8_t, n);
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
@@ -88,6 +88,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->c = system->p + n;
   system->curvature = system->c + n;
   system->x_norm = system->curvature + n;
+  system->slide_factor = system->x_norm + n;
   return RF_OK;
 }
 
@@ -163,27 +164,44 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
 /* ---- patterns ------------------------------------------------------------------------------ */
 
 /* Orthonormal basis of the span of the normals of the hyperplanes on which the unit slides (modified
- * Gram-Schmidt, twice). */
-static void slide_basis(const RfSystem *system, RfSlide *slide) {
-  rf_index d = system->d;
+ * Gram-Schmidt, twice). corner (n_planes x n_planes, lower): the normals in it, when they are independent;
+ * false: they are not. */
+static bool slide_basis(const RfSystem *system, RfSlide *slide, double *corner) {
+  rf_index d = system->d, count = slide->n_planes;
   slide->rank = 0;
-  for (rf_index k = 0; k < slide->n_planes; k++) {
+  for (rf_index k = 0; k < count; k++) {
     const double *x = system->problem->X + slide->first[k] * d;
-    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->first[k]];
+    double *b = slide->basis + slide->rank * d, size = system->x_norm[slide->first[k]], along;
     if (slide->rank >= d) break;
     memcpy(b, x, (size_t)d * sizeof(double));
+    for (rf_index r = 0; r < slide->rank; r++) corner[k * count + r] = 0;
     for (int pass = 0; pass < 2; pass++)
-      for (rf_index r = 0; r < slide->rank; r++)
-        rf_la_axpy(b, -rf_la_dot(slide->basis + r * d, b, d), slide->basis + r * d, d);
+      for (rf_index r = 0; r < slide->rank; r++) {
+        along = rf_la_dot(slide->basis + r * d, b, d);
+        rf_la_axpy(b, -along, slide->basis + r * d, d);
+        corner[k * count + r] += along / size;
+      }
     double norm = rf_la_norm(b, d);
     if (norm <= system->context->tol.rank * size || size == 0) continue;
     rf_la_scale(b, 1 / norm, d);
-    slide->rank++;
+    corner[k * count + slide->rank++] = norm / size;
+  }
+  return slide->rank == count;
+}
+
+/* pinv: rows k with sum_k (pinv_k . v) normal_k = projection of v. Independent normals are sum_r corner_kr
+ * b_r: corner^T pinv = basis, from the last row up. */
+static void slide_inverse(const RfSystem *system, RfSlide *slide, const double *corner) {
+  rf_index d = system->d, count = slide->n_planes;
+  for (rf_index r = count - 1; r >= 0; r--) {
+    double *row = slide->pinv + r * d;
+    memcpy(row, slide->basis + r * d, (size_t)d * sizeof(double));
+    for (rf_index k = r + 1; k < count; k++) rf_la_axpy(row, -corner[k * count + r], slide->pinv + k * d, d);
+    rf_la_scale(row, 1 / corner[r * count + r], d);
   }
 }
 
-/* pinv: rows k with sum_k (pinv_k . v) normal_k = projection of v; minimum-norm coefficients when normals are
- * dependent. */
+/* The same for dependent normals, whose coefficients of minimum norm are taken. */
 static RfStatus slide_pinv(const RfSystem *system, RfSlide *slide) {
   rf_index d = system->d, count = slide->n_planes, longest = d > count ? d : count;
   double *A = RF_NEW(double, d *count + longest);
@@ -213,24 +231,33 @@ static void slide_planes(const RfSystem *system, RfSlide *slide) {
   }
 }
 
+/* count: samples whose hyperplanes it is on. */
 static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   RfSlide *slide = &system->slide[unit];
-  rf_index n = system->n, d = system->d;
+  rf_index n = system->n, d = system->d, most = count < d ? count : d;
   rf_free(slide->on);
   rf_free(slide->basis);
   memset(slide, 0, sizeof *slide);
   if (count == 0) return RF_OK;
+  double *corner = RF_NEW(double, count *count);
   slide->on = RF_NEW(rf_index, 3 * count);
-  slide->basis = RF_NEW(double, (d + count) * d);
-  if (!slide->on || !slide->basis)
+  slide->basis = RF_NEW(double, (most + count) * d);
+  if (!slide->on || !slide->basis || !corner) {
+    rf_free(corner);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
+  }
   slide->plane = slide->on + count, slide->first = slide->plane + count;
-  slide->pinv = slide->basis + d * d;
+  slide->pinv = slide->basis + most * d;
   for (rf_index i = 0; i < n; i++)
     if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
   slide_planes(system, slide);
-  slide_basis(system, slide);
-  return slide_pinv(system, slide);
+  RfStatus status = RF_OK;
+  if (slide_basis(system, slide, corner))
+    slide_inverse(system, slide, corner);
+  else
+    status = slide_pinv(system, slide);
+  rf_free(corner);
+  return status;
 }
 
 /* Samples in the span of those it slides on have their hyperplanes there too: the unit slides on all of them.
@@ -273,7 +300,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   }
   RfStatus status = build_slide(system, unit, zeros);
   rf_index absorbed = !status && zeros > 0 ? absorb_dependent(system, unit) : 0;
-  if (absorbed > 0) status = build_slide(system, unit, zeros + absorbed);
+  if (!status && absorbed > 0) status = build_slide(system, unit, zeros + absorbed);
   system->hash[unit] = rf_pattern_hash(sigma, n);
   return status;
 }

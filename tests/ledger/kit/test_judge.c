@@ -39,8 +39,8 @@ static RfStatus short_claim(RfClaimRun *run) {
   return RF_OK;
 }
 static RfStatus crowded_claim(RfClaimRun *run) {
-  static const char *const what[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-  for (int k = 0; k < 8; k++) rf_claim_made(run, what[k], 1);
+  static const char *const what[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"};
+  for (int k = 0; k <= RF_CLAIM_COUNTS; k++) rf_claim_made(run, what[k], 1);
   return RF_OK;
 }
 static RfStatus broken_claim(RfClaimRun *run) { return rf_fail(run->context, RF_ERR_NUMERIC, "no luck"); }

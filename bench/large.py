@@ -1,0 +1,126 @@
+"""Tables of bench/large.sh: one flow per row, both runs (the second opinion included), seconds of processor time."""
+import argparse, itertools, json, math, os, resource, subprocess, sys
+
+program = os.environ.get("RELUFLOW", "build/reluflow")
+
+
+def flow(arguments, seconds, width=50, verdict=0):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [program, "flow", *arguments, "--width", str(width), "--time", str(seconds), "--verdict", str(verdict),
+               "--json", "--trace", "0", "--detail", "summary"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    try:
+        return json.loads(done.stdout), cpu
+    except ValueError:
+        return {"failed": done.stderr.strip() or f"exit status {done.returncode}"}, cpu
+
+
+def number(value, form=".2g"):
+    return "-" if value is None else format(value, form)
+
+
+class Table:
+    def __init__(self, markdown):
+        self.markdown = markdown
+
+    def head(self, title):
+        print(f"\n### {title}\n" if self.markdown else f"\n{title}")
+        self.row(["data", "n x d", "status", "margin", "groups", "KKT", "two runs", "audit", "steps", "seconds"])
+        if self.markdown:
+            print("|" + "---|" * 10)
+
+    def row(self, cells):
+        if self.markdown:
+            print("| " + " | ".join(cells) + " |", flush=True)
+        else:
+            print(f"{cells[0]:<34s} {cells[1]:>11s} {cells[2]:<34s} {cells[3]:>14s} {cells[4]:>6s} {cells[5]:>8s} {cells[6]:>8s} {cells[7]:>6s} {cells[8]:>6s} {cells[9]:>8s}",
+                  flush=True)
+
+    def flow(self, name, arguments, seconds, width=50):
+        result, cpu = flow(arguments, seconds, width)
+        if "failed" in result:
+            self.row([name, "-", result["failed"][:34], *["-"] * 6, f"{cpu:.1f}"])
+            return None, cpu
+        limit, audit = result["limit"], result["audit"]
+        status = limit["status"] + (f": {limit['why']}" if limit["why"] else "")
+        groups = limit["groups"]
+        self.row([name, f"{result['n']} x {result['d']}", status[:60 if self.markdown else 34], number(limit["margin"], ".10g"),
+                  str(len(groups)) if groups else "-", number(limit["kkt"]["stationarity"]), number(limit["direction_error"]),
+                  "-" if not audit else "passed" if audit["passed"] else "failed", str(result["monitors"]["steps"]), f"{cpu:.1f}"])
+        return limit["status"], cpu
+
+
+def digits(table, seconds):
+    table.head("Digits 8x8, all pairs (--divide 16), width 50, scale 1e-6")
+    total, ended = 0, 0
+    for a, b in itertools.combinations(range(10), 2):
+        status, cpu = table.flow(f"digits {a}/{b}", ["digits8x8.csv", "--classes", f"{a},{b}", "--divide", "16"], seconds)
+        total, ended = total + cpu, ended + (status is not None and status != "interrupted")
+    print(f"\n{ended} of 45 end; {total:.0f} s of processor time together")
+
+
+def real(table, seconds):
+    table.head("Breast cancer and iris, width 50, scale 1e-6")
+    table.flow("breast cancer --standardize --bias 1", ["breast_cancer.csv", "--standardize", "--bias", "1"], seconds)
+    for a, b in itertools.combinations(range(3), 2):
+        table.flow(f"iris {a}/{b}", ["iris.csv", "--classes", f"{a},{b}"], seconds)
+        table.flow(f"iris {a}/{b} --standardize --bias 1",
+                   ["iris.csv", "--classes", f"{a},{b}", "--standardize", "--bias", "1"], seconds)
+
+
+def exponent(name, points):
+    """Slope of ln seconds over ln size by least squares, from the runs that ended."""
+    points = [(math.log(size), math.log(cpu)) for size, cpu, ended in points if ended and cpu > 0]
+    if len(points) < 2:
+        print(f"exponent in {name}: too few runs ended")
+        return
+    x = sum(p[0] for p in points) / len(points)
+    y = sum(p[1] for p in points) / len(points)
+    slope = sum((p[0] - x) * (p[1] - y) for p in points) / sum((p[0] - x) ** 2 for p in points)
+    print(f"seconds ~ {name}^{slope:.1f} ({len(points)} sizes)")
+
+
+def random_labels(table, seconds):
+    table.head("Random labels, Gaussian samples, scale 1e-6")
+    ends = lambda status: status is not None and status != "interrupted"
+    measured = {}
+    for n, d, m in [(50, 10, 50), (100, 10, 50), (200, 10, 50), (500, 10, 50), (50, 50, 50), (50, 100, 50), (100, 10, 25), (100, 10, 100)]:
+        status, cpu = table.flow(f"n={n} d={d} m={m}", [f"gen:gaussian,n={n},d={d}"], seconds, m)
+        measured[n, d, m] = (cpu, ends(status))
+    print()
+    exponent("n", [(n, *measured[n, 10, 50]) for n in (50, 100, 200, 500)])
+    exponent("d", [(d, *measured[50, d, 50]) for d in (10, 50, 100)])
+    exponent("m", [(m, *measured[100, 10, m]) for m in (25, 50, 100)])
+
+
+def wide(table, seconds):
+    table.head("Wide networks, n = 8, d = 3, scale 1e-6")
+    points = []
+    for m in (1000, 10000, 100000):
+        status, cpu = table.flow(f"m={m}", ["gen:gaussian,n=8,d=3"], seconds, m)
+        points.append((m, cpu, status is not None))
+    print()
+    exponent("m", points)
+
+
+def mnist(table, seconds):
+    table.head("MNIST, pixels/255, all training samples, width 50, scale 1e-6")
+    if not os.path.isdir(os.path.join(os.environ.get("RELUFLOW_DATA", "."), "mnist")):
+        print("skipped: no MNIST (RELUFLOW_DATA)")
+        return
+    for a, b in ((0, 1), (3, 8), (4, 9)):
+        table.flow(f"{a}/{b}", [f"gen:digits,a={a},b={b},center=0"], seconds)
+
+
+parts = {"digits": digits, "real": real, "random": random_labels, "wide": wide, "mnist": mnist}
+parser = argparse.ArgumentParser()
+parser.add_argument("--only", default=",".join(parts))
+parser.add_argument("--seconds", type=float, default=120)
+parser.add_argument("--markdown", action="store_true")
+options = parser.parse_args()
+for part in options.only.split(","):
+    if part not in parts:
+        sys.exit(f"--only: no table {part}; there are {', '.join(parts)}")
+    parts[part](Table(options.markdown), options.seconds)

@@ -1,0 +1,18 @@
+/* Inner products of all samples in single precision: what a crossing changes in g.x for every x at once. */
+#ifndef RF_FLOW_LARGE_GRAM_H
+#define RF_FLOW_LARGE_GRAM_H
+
+#include "core/core.h"
+
+typedef struct RfGram {
+  rf_index n;
+  float *rows;    /* n x n */
+  double *square; /* n: |x_i|^2 */
+} RfGram;
+
+/* Whether it is worth its memory, 4 n^2 bytes, for so many neurons. */
+bool rf_gram_pays(rf_index n, rf_index uses);
+RfStatus rf_gram_new(RfContext *context, RfGram *gram, const double *X, rf_index n, rf_index d);
+void rf_gram_free(RfGram *gram);
+
+#endif

@@ -1,0 +1,66 @@
+/* Long steps with kinks inside (src/flow/large/stride.c) against runs that are watched, which locate every
+ * event: the same limits; and against the audit, which reads slopes and sides from scratch. */
+#include "rf_test.h"
+
+#include <math.h>
+
+static void watch(void *user, const RfFlowMoment *moment) {
+  (void)moment;
+  ++*(rf_index *)user;
+}
+
+static void limit_of(RfContext *context, RfFlowResult *result, const char *spec, rf_index width,
+                     bool watched) {
+  RfDataset data;
+  RfNet net;
+  RfFlowStart start;
+  RfFlowSettings settings;
+  rf_index seen = 0;
+  assert_ok(context, rf_data_generate(context, &data, spec));
+  assert_ok(context, rf_net_init(context, &net, RF_INIT_BALANCED, width, data.d, 0, 3, 1));
+  assert_ok(context, rf_flow_start_from_net(context, &start, &net));
+  RfFlowProblem problem = {.X = data.X,
+                           .y = data.y,
+                           .n = data.n,
+                           .d = data.d,
+                           .loss = RF_LOSS_LOGISTIC,
+                           .start = &start,
+                           .log_scale = log(1e-4)};
+  rf_flow_settings_init(&settings);
+  settings.with_alignment = settings.check_direction = false;
+  if (watched) settings.observe = watch, settings.observer = &seen;
+  assert_ok(context, rf_flow_run(context, result, &problem, &settings));
+  rf_flow_start_free(&start);
+  rf_net_free(&net);
+  rf_dataset_free(&data);
+}
+
+static void same_limit(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec;
+    rf_index width;
+  } cases[] = {{"orthant,n=60,d=4", 40}, {"orthant,n=45,d=8,seed=4", 45}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    RfContext context;
+    RfFlowResult strides, events;
+    rf_context_init(&context);
+    limit_of(&context, &strides, cases[k].spec, cases[k].width, false);
+    limit_of(&context, &events, cases[k].spec, cases[k].width, true);
+    assert_int_equal(strides.limit.outcome, RF_FLOW_CONVERGED);
+    assert_int_equal(events.limit.outcome, RF_FLOW_CONVERGED);
+    print_message("%s: margins %.15g and %.15g, %lld and %lld steps\n", cases[k].spec, strides.limit.margin,
+                  events.limit.margin, (long long)strides.monitors.steps_implicit,
+                  (long long)events.monitors.steps_implicit);
+    assert_true(fabs(strides.limit.margin - events.limit.margin) <= 1e-9 * events.limit.margin);
+    assert_true(strides.limit.stationarity <= 1e-9);
+    assert_true(strides.audit.passed && strides.audit.points > 3);
+    rf_flow_result_free(&strides);
+    rf_flow_result_free(&events);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* Walkers against the alignment that follows one neuron at a time: the same
+ * ends at the same times. A slide that is left and taken up again at one moment may count as two crossings.
+ */
+#include "flow/large/walk.h"
+#include "rf_test.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Sample {
+  double *X, *c, *directions, *log_norms;
+  rf_index n, d, m;
+  double leak;
+} Sample;
+
+static Sample draw(uint64_t seed, rf_index n, rf_index d, rf_index m, double leak) {
+  Sample s = {.n = n, .d = d, .m = m, .leak = leak};
+  RfRandom random;
+  rf_random_init(&random, seed, 0);
+  s.X = RF_NEW(double, n *d), s.c = RF_NEW(double, n);
+  s.directions = RF_NEW(double, m *(d + 1)), s.log_norms = RF_NEW(double, m);
+  for (rf_index k = 0; k < n * d; k++) s.X[k] = rf_random_gaussian(&random);
+  for (rf_index i = 0; i < n; i++) s.c[i] = 0.5 * rf_random_sign(&random);
+  for (rf_index k = 0; k < m; k++) {
+    double *v = s.directions + k * (d + 1);
+    rf_random_direction(&random, v, d);
+    rf_la_scale(v, sqrt(0.5), d);
+    v[d] = sqrt(0.5) * rf_random_sign(&random);
+    s.log_norms[k] = rf_random_uniform(&random);
+  }
+  return s;
+}
+
+static void release(Sample *s) {
+  rf_free(s->X), rf_free(s->c), rf_free(s->directions), rf_free(s->log_norms);
+}
+
+static void same_path(const RfAlignNeuron *a, const RfAlignNeuron *b, rf_index d, uint64_t seed) {
+  if (a->destiny != b->destiny)
+    print_error("seed %llu: %lld crossings and %s, walkers %lld and %s\n", (unsigned long long)seed,
+                (long long)a->n_crossings, rf_destiny_name(a->destiny), (long long)b->n_crossings,
+                rf_destiny_name(b->destiny));
+  assert_int_equal(a->destiny, b->destiny);
+  assert_int_equal(memcmp(a->sector, b->sector, (size_t)a->n), 0);
+  assert_true(fabs(a->G - b->G) <= 1e-9 * (1 + fabs(a->G)));
+  if (a->destiny == RF_DESTINY_EXTREMAL || a->destiny == RF_DESTINY_S_PLUS)
+    assert_true(fabs(a->log_amplitude - b->log_amplitude) <= 1e-6);
+  assert_true(fabs(a->t_last - b->t_last) <= 1e-6 * (1 + a->t_last));
+  for (rf_index j = 0; j < d + 1; j++) assert_true(fabs(a->direction[j] - b->direction[j]) <= 1e-6);
+}
+
+static void compare(uint64_t seed, rf_index n, rf_index d, rf_index m, double leak) {
+  RfContext context;
+  RfGram gram;
+  Sample s = draw(seed, n, d, m, leak);
+  RfAlignField field = {.X = s.X, .c = s.c, .n = n, .d = d, .leak = leak};
+  RfAlignNeuron *walked = RF_NEW(RfAlignNeuron, m);
+  rf_context_init(&context);
+  assert_ok(&context, rf_gram_new(&context, &gram, s.X, n, d));
+  assert_ok(&context, rf_walk_align(&context, walked, &field, &gram, s.directions, s.log_norms, m, INFINITY));
+  for (rf_index k = 0; k < m; k++) {
+    RfAlignNeuron one;
+    assert_ok(&context, rf_flow_align_neuron(&context, &one, &field, s.directions + k * (d + 1),
+                                             s.log_norms[k], NULL, INFINITY));
+    same_path(&one, &walked[k], d, seed);
+    rf_align_neuron_free(&one);
+    rf_align_neuron_free(&walked[k]);
+  }
+  rf_free(walked);
+  rf_gram_free(&gram);
+  release(&s);
+}
+
+static void same_as_one_by_one(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rf_test_iterations(20); seed++) {
+    compare(seed, 30, 4, 6, 0);
+    compare(seed, 60, 12, 6, 0);
+    compare(seed, 40, 6, 6, 0.3);
+  }
+}
+
+/* Gram rows against the products themselves, over the edge of a block. */
+static void rows_are_products(void **state) {
+  (void)state;
+  RfContext context;
+  RfGram gram;
+  rf_index n = 1100, d = 3;
+  Sample s = draw(5, n, d, 1, 0);
+  rf_context_init(&context);
+  assert_ok(&context, rf_gram_new(&context, &gram, s.X, n, d));
+  for (rf_index i = 0; i < n; i += 7)
+    for (rf_index j = 0; j < n; j += 11) {
+      double exact = rf_la_dot(s.X + i * d, s.X + j * d, d);
+      assert_true(fabs((double)gram.rows[i * n + j] - exact) <= 1e-5);
+    }
+  assert_true(rf_gram_pays(5000, 50) && !rf_gram_pays(100, 50) && !rf_gram_pays(100000, 50));
+  rf_gram_free(&gram);
+  release(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_one_by_one),
+                                     cmocka_unit_test(rows_are_products)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
