@@ -6,6 +6,7 @@ bit.
   bench/gpu.py check LIBRARY EMULATION     equal bits on every shape, loss, leak and rule
   bench/gpu.py speed LIBRARY [OUT.json]    the table; peers need PyTorch with CUDA
   bench/gpu.py align LIBRARY EMULATION     equal destinies of random starts
+  bench/gpu.py own LIBRARY                 the rates alone, for each number of lanes
   bench/gpu.py one LIBRARY n d m single|double   one population, for a profiler
 
 LIBRARY and EMULATION are libreluflow_cuda.so and libreluflow_emulated.so."""
@@ -254,13 +255,18 @@ def speed(device, path):
 
 if __name__ == "__main__":
     words = sys.argv[1:]
-    if len(words) < 2 or words[0] not in ("check", "speed", "align", "one"):
+    if len(words) < 2 or words[0] not in ("check", "speed", "align", "own", "one"):
         sys.exit(__doc__)
     first = Device(words[1])
     if words[0] == "check":
         sys.exit(1 if check(first, Device(words[2])) else 0)
     if words[0] == "align":
         align_check(first, Device(words[2]))
+    elif words[0] == "own":
+        for n, d, m in SIZES:
+            for single in (True, False):
+                rates = {lanes: f"{ours(first, n, d, m, single, lanes):.3g}" for lanes in (0, 32, 128) if lanes == 0 or d > 2}
+                print(n, d, m, "single" if single else "double", rates, flush=True)
     elif words[0] == "one":
         n, d, m = map(int, words[2:5])
         X, y = problem(n, d)

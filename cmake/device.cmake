@@ -14,6 +14,8 @@ if(RF_NVCC AND NOT RF_CUDA STREQUAL "OFF")
   foreach(capability ${RF_CUDA_ARCHITECTURES})
     list(APPEND flags -gencode arch=compute_${capability},code=sm_${capability})
   endforeach()
+  list(GET RF_CUDA_ARCHITECTURES -1 capability) # newer cards compile it when it is loaded
+  list(APPEND flags -gencode arch=compute_${capability},code=compute_${capability})
   foreach(folder ${RF_DEVICE_INCLUDES})
     list(APPEND flags -I${PROJECT_SOURCE_DIR}/${folder})
   endforeach()

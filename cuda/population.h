@@ -38,19 +38,22 @@ static size_t block_bytes(const Descent *task, int dim, size_t real, bool own_da
 }
 
 /* Few lanes for small networks: then every word read from memory is used for many samples; more where a
- * multiprocessor would hold fewer than three blocks. What is chosen depends on the shape alone, so that a
- * network gives the same bits in every population. False: no number of lanes lets a network fit into a
- * multiprocessor. */
+ * multiprocessor would hold too few blocks to hide what they wait for. What is chosen depends on the shape
+ * alone, so that a network gives the same bits in every population. False: no number of lanes lets a network
+ * fit into a multiprocessor. */
 static bool choose_lanes(Descent *task, const DeviceDescent *asked, int dim, size_t real) {
-  static const int choices[] = {8, 32, 128};
+  static const struct {
+    int lanes;
+    size_t blocks; /* that a multiprocessor should hold */
+  } choices[] = {{8, 2}, {32, 3}, {LANES_MOST, 1}};
   const int least = asked->lanes                       ? asked->lanes
                     : asked->n <= 64 && asked->m <= 64 ? 8
                     : asked->n <= 256                  ? 32
                                                        : 128;
   for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
-    const bool last = choices[k] == LANES_MOST;
-    task->lanes = choices[k];
-    if (choices[k] >= least && block_bytes(task, dim, real, true) <= back_shared() / (last ? 1 : 3))
+    task->lanes = choices[k].lanes;
+    if (task->lanes >= least && block_bytes(task, dim, real, false) <= back_shared() / choices[k].blocks &&
+        block_bytes(task, dim, real, true) <= back_shared())
       return true;
   }
   return false;

@@ -73,10 +73,9 @@ static void read_member(const Undertaking *all, Member *member) {
   sweep_texts_free(&words);
 }
 
-static bool same_data(const Member *a, const Member *b) {
-  return a->data.n == b->data.n && a->data.d == b->data.d &&
-         memcmp(a->data.X, b->data.X, (size_t)(a->data.n * a->data.d) * sizeof(double)) == 0 &&
-         memcmp(a->data.y, b->data.y, (size_t)a->data.n * sizeof(double)) == 0;
+static bool same_data(const RfTrainData *a, const RfTrainData *b, rf_index d, rf_index other_d) {
+  return a->n == b->n && d == other_d && memcmp(a->X, b->X, (size_t)(a->n * d) * sizeof(double)) == 0 &&
+         memcmp(a->y, b->y, (size_t)a->n * sizeof(double)) == 0;
 }
 
 /* Members that follow each other with equal data use one copy. */
@@ -85,9 +84,10 @@ static void share_data(Batch *batch) {
     Member *member = &batch->members[k];
     const Member *before = &batch->members[k - 1];
     if (!member->ready || !before->ready) continue;
-    while (before->shared != &before->samples) before--; /* the owner stands a few places before */
-    if (!same_data(member, before)) continue;
-    member->shared = &before->samples;
+    if (!same_data(&member->samples, before->shared, member->net.layers[0].inputs,
+                   before->net.layers[0].inputs))
+      continue;
+    member->shared = before->shared;
     rf_dataset_free(&member->data);
   }
 }
