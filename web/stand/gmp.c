@@ -1,5 +1,5 @@
-/* Exact integers for src/margin/exact.c, from the BigInt of JavaScript: a number here is a place in a table
- * there. Rationals are kept in lowest terms with a positive denominator. */
+/* Exact integers and fractions for src/margin, from the BigInt of JavaScript: a number here is a place in a
+ * table there. Rationals are kept in lowest terms with a positive denominator. */
 #include <gmp.h>
 
 #include <emscripten.h>
@@ -54,6 +54,21 @@ EM_JS(int, big_extra, (int k), {
   return digits > 16 ? 4 * (digits - 16) : 0;
 });
 EM_JS(double, big_top, (int k, int bits), { return Number(Module.big.at[k] >> BigInt(bits)); });
+/* |n| / |d| as 53 bits, rounded towards zero, times 2^what big_ratio_power says. */
+EM_JS(int, big_ratio_power, (int n, int d), {
+  var size = function(x) { return (x < 0 ? -x : x).toString(2).length; };
+  var a = Module.big.at[n], b = Module.big.at[d], power = size(a) - size(b) - 53;
+  var over = a < 0 ? -a : a, under = b < 0 ? -b : b;
+  var q = power < 0 ? (over << BigInt(-power)) / under : over / (under << BigInt(power));
+  var extra = q.toString(2).length - 53;
+  if (extra > 0) {
+    q = q >> BigInt(extra);
+    power += extra;
+  }
+  Module.bigRatio = Number(q);
+  return power;
+});
+EM_JS(double, big_ratio, (void), { return Module.bigRatio; });
 EM_JS(int, big_length, (int k), { return Module.big.at[k].toString().length; });
 EM_JS(void, big_write, (char *out, int k), {
   var text = Module.big.at[k].toString();
@@ -159,4 +174,64 @@ char *mpq_get_str(char *out, int base, const struct StandRational *a) {
   out[length] = '/';
   mpz_get_str(out + length + 1, base, a->under);
   return out;
+}
+
+void mpq_set(struct StandRational *x, const struct StandRational *a) {
+  mpz_set(x->over, a->over), mpz_set(x->under, a->under);
+}
+
+void mpq_set_ui(struct StandRational *x, unsigned long over, unsigned long under) {
+  mpz_set_ui(x->over, over), mpz_set_ui(x->under, under);
+}
+
+void mpq_neg(struct StandRational *x, const struct StandRational *a) {
+  mpz_neg(x->over, a->over), mpz_set(x->under, a->under);
+}
+
+/* x = a + b, or a - b; x may be either. */
+static void combine(struct StandRational *x, const struct StandRational *a, const struct StandRational *b,
+                    int minus) {
+  mpz_t left, right;
+  mpz_init(left), mpz_init(right);
+  mpz_mul(left, a->over, b->under), mpz_mul(right, b->over, a->under);
+  if (minus) mpz_neg(right, right);
+  mpz_mul(x->under, a->under, b->under);
+  mpz_add(x->over, left, right);
+  mpz_clear(left), mpz_clear(right);
+  shorten(x);
+}
+
+void mpq_add(struct StandRational *x, const struct StandRational *a, const struct StandRational *b) {
+  combine(x, a, b, 0);
+}
+
+void mpq_sub(struct StandRational *x, const struct StandRational *a, const struct StandRational *b) {
+  combine(x, a, b, 1);
+}
+
+int mpq_sgn(const struct StandRational *a) { return mpz_sgn(a->over); }
+
+int mpq_cmp(const struct StandRational *a, const struct StandRational *b) {
+  mpq_t rest;
+  mpq_init(rest);
+  mpq_sub(rest, a, b);
+  int sign = mpq_sgn(rest);
+  mpq_clear(rest);
+  return sign;
+}
+
+int mpq_cmp_ui(const struct StandRational *a, unsigned long over, unsigned long under) {
+  mpq_t other;
+  mpq_init(other);
+  mpq_set_ui(other, over, under);
+  int sign = mpq_cmp(a, other);
+  mpq_clear(other);
+  return sign;
+}
+
+double mpq_get_d(const struct StandRational *a) {
+  int sign = mpq_sgn(a);
+  if (sign == 0) return 0;
+  int power = big_ratio_power(a->over->at, a->under->at);
+  return sign * ldexp(big_ratio(), power);
 }

@@ -1,7 +1,6 @@
 /* Proofs in ball arithmetic need Arb, and exact margins all of GMP's rational numbers, which browsers do not
  * have: nothing is proved or decided by them here, and that is said. */
 #include "certify/certify_internal.h"
-#include "margin/margin_internal.h"
 #include "flow/flow.h"
 
 static const char why[] = "this build has no ball arithmetic";
@@ -18,17 +17,4 @@ RfStatus rf_align_prove(RfContext *context, RfAlignment *alignment, const RfFlow
   for (rf_index k = 0; k < alignment->m; k++)
     alignment->neurons[k].proof = (RfAlignProof){.asked = true, .why = why, .destiny = RF_DESTINY_RUNNING};
   return RF_OK;
-}
-
-RfStatus rf_exact_distance(RfContext *context, RfLeastDistance *result, const RfRows *rows) {
-  (void)context, (void)result, (void)rows;
-  return RF_UNDECIDED;
-}
-
-void rf_exact_margin_free(RfExactMargin *margin) { (void)margin; }
-
-RfStatus rf_margin_exact(RfContext *context, RfExactMargin *margin, const double *X, const double *y,
-                         rf_index n, rf_index d) {
-  (void)context, (void)margin, (void)X, (void)y, (void)n, (void)d;
-  return RF_UNDECIDED;
 }

@@ -1,4 +1,4 @@
-/* The entries of GMP that src/margin/exact.c calls, on the big integers that every browser has; see ../gmp.c.
+/* The entries of GMP that src/margin calls, on the big integers that every browser has; see ../gmp.c.
  */
 #ifndef RF_STAND_GMP_H
 #define RF_STAND_GMP_H
@@ -38,6 +38,15 @@ int mpq_set_str(struct StandRational *x, const char *text, int base); /* an inte
 void mpq_set_d(struct StandRational *x, double a);
 void mpq_mul(struct StandRational *x, const struct StandRational *a, const struct StandRational *b);
 void mpq_div(struct StandRational *x, const struct StandRational *a, const struct StandRational *b);
+void mpq_set(struct StandRational *x, const struct StandRational *a);
+void mpq_set_ui(struct StandRational *x, unsigned long over, unsigned long under);
+void mpq_neg(struct StandRational *x, const struct StandRational *a);
+void mpq_add(struct StandRational *x, const struct StandRational *a, const struct StandRational *b);
+void mpq_sub(struct StandRational *x, const struct StandRational *a, const struct StandRational *b);
+int mpq_cmp(const struct StandRational *a, const struct StandRational *b);
+int mpq_cmp_ui(const struct StandRational *a, unsigned long over, unsigned long under);
+int mpq_sgn(const struct StandRational *a);
+double mpq_get_d(const struct StandRational *a); /* towards zero */
 char *mpq_get_str(char *out, int base, const struct StandRational *a);
 #define mpq_numref(x) ((x)->over)
 #define mpq_denref(x) ((x)->under)
