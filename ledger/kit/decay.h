@@ -17,9 +17,10 @@ typedef struct RfClaimDecay {
 
 /* One more state, in order of time. */
 void rf_claim_decay_add(RfClaimDecay *decay, double smargin, double error);
-/* The error falls at least like smargin^-rate: over the last two doublings (with 0.04 to spare in the ratio), or
- * from the first four marks to the last (an error that changes its sign on the way is no power of anything in
- * between), or is below what flows resolve; and it is at most `largest` at 400 (INFINITY: no band is known). */
+/* The error falls at least like smargin^-rate: over the last two doublings (with 0.04 to spare in the ratio),
+ * or from the first four marks to the last (an error that changes its sign on the way is no power of anything
+ * in between), or is below what flows resolve; and it is at most `largest` at 400 (INFINITY: no band is
+ * known). */
 void rf_claim_decay_judge(RfClaimRun *run, const char *what, const RfClaimDecay *decay, double rate,
                           double largest);
 

@@ -346,9 +346,9 @@ RfStatus rf_vss_21(RfClaimRun *run) {
   RfStatus status = rf_net_outputs(run->context, q, &witness, X, 3);
   for (int i = 0; i < 3 && !status; i++) rf_claim_at_least(run, "C.6 witness: output", q[i], 1, 1e-12);
   rf_claim_at_most(run, "C.6 witness: first layer shorter than 5", rf_la_dot(W, W, 4), 5, 0);
-  rf_claim_note(run,
-                "%lld limits of depth 2; depth 3: %lld, %lld, %lld layers 1, 2, 3 with non-zero inputs after",
-                (long long)kept[0] + (long long)kept[1], (long long)deep[0], (long long)deep[1], (long long)deep[2]);
+  rf_claim_note(
+      run, "%lld limits of depth 2; depth 3: %lld, %lld, %lld layers 1, 2, 3 with non-zero inputs after",
+      (long long)kept[0] + (long long)kept[1], (long long)deep[0], (long long)deep[1], (long long)deep[2]);
   return status;
 }
 

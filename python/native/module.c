@@ -350,7 +350,8 @@ static PyMethodDef methods[] = {
     {"load", native_load, METH_VARARGS, load_doc},
     {"options", native_options, METH_VARARGS, options_doc},
     {"generators", native_generators, METH_NOARGS, generators_doc},
-    {"status_text", native_status_text, METH_VARARGS, "status_text(status, /)\n--\n\nThe phrase for a status."},
+    {"status_text", native_status_text, METH_VARARGS,
+     "status_text(status, /)\n--\n\nThe phrase for a status."},
     {NULL, NULL, 0, NULL},
 };
 

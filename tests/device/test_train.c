@@ -67,7 +67,8 @@ static double gap(Problem *p, const RfLayeredNet *net, bool same_stop) {
   return sqrt(difference / size);
 }
 
-/* Other orders of summation and nothing else: rounding. Raised rates are small enough for steps that do not amplify it. */
+/* Other orders of summation and nothing else: rounding. Raised rates are small enough for steps that do not
+ * amplify it. */
 static void a_thousand_steps_end_with_the_weights_of_train(void **state) {
   (void)state;
   static const struct {
