@@ -32,7 +32,7 @@ def main(path):
         page = kit.Page(path, f"data={source}&width=50")
         times = [page.js(DRAG, 0.01 * (k + 1)) for k in range(12)]
         middle = [statistics.median(column) for column in zip(*times)]
-        print(f"after a drag, {source:28} limit and optimum {middle[0]:.0f} ms (flow with frames {middle[1]:.0f}, optimum {middle[2]:.0f}; aim 100)")
+        print(f"after a drag, {source:28} limit and optimum {middle[0]:.0f} ms (the limit alone {middle[1]:.0f}, optimum {middle[2]:.0f}; aim 100)")
         page.close()
     node = kit.Node(pathlib.Path(path).parent / "engine")
     for source in ("gen:orthant,n=20,d=2", "gen:teacher,n=20,d=2", "gen:gaussian,n=8,d=2,seed=1"):

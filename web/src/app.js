@@ -149,6 +149,9 @@ const app = {
     this.times.best = best.ms;
     this.times.answer = performance.now() - began;
     drawVerdict(this);
+    // While the hand still moves nothing that takes long is begun; where only the limit is shown it can wait longer.
+    if (keep && this.film) await new Promise((resolve) => setTimeout(resolve, this.position >= 1 ? 150 : 30));
+    if (round !== this.round) return;
     const film = ask("film", flowWords(state, FRAMES, fast));
     const words = state.start ? ask("words", ["inspect", dataWord(state), ...leak, "--time", "5"])
       : ask("words", ["explain", dataWord(state), ...flags(state), "--branches", "all", "--trace", "0", "--time", "30"]);

@@ -17,7 +17,7 @@ class Worker3 {
         else {
           const ask = this.waiting.get(data.id);
           this.waiting.delete(data.id);
-          if (data.result.broken) this.renew();
+          if (data.result.broken) this.drop();
           if (ask) ask({ ...data.result, ms: data.ms });
         }
       };
@@ -27,15 +27,17 @@ class Worker3 {
     worker.postMessage({ module });
     return this.alive;
   }
-  renew() {
-    this.worker.terminate();
+  // Ends it; the next question makes another.
+  drop() {
+    if (this.worker) this.worker.terminate();
+    this.worker = null;
     for (const ask of this.waiting.values()) ask({ cancelled: true });
     this.waiting.clear();
-    return this.spawn(this.module);
   }
   busy() { return this.waiting.size > 0; }
-  cancel() { if (this.busy()) this.renew(); }
+  cancel() { if (this.busy()) this.drop(); }
   async ask(request) {
+    if (!this.worker) this.spawn(this.module);
     const id = this.next++, answer = new Promise((resolve) => this.waiting.set(id, resolve)), { worker } = this;
     await this.alive;
     if (worker === this.worker) worker.postMessage({ id, ...request });
@@ -50,10 +52,8 @@ const engine = {
     if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the engine (DecompressionStream)");
     const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
     const module = await WebAssembly.compile(bytes);
-    const first = engine.quick.spawn(module);
-    engine.film.spawn(module);
-    engine.words.spawn(module);
-    await first;
+    engine.film.module = engine.words.module = module;
+    await engine.quick.spawn(module);
   },
   ask: (request) => engine.quick.ask(request),
   // Makes way for a new question: what takes long is dropped; a quick answer under way is waited for, a moment long.

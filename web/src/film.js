@@ -73,6 +73,21 @@ const outputOf = (neurons, x, leak) => {
   }
   return sum;
 };
+// The same with the weights in one array, rows (share a, w), for many points.
+function flatten(neurons) {
+  const d = neurons.length ? neurons[0].w.length : 0, rows = new Float64Array(neurons.length * (d + 1));
+  neurons.forEach(({ w, a, share }, k) => { rows[k * (d + 1)] = share * a; rows.set(w, k * (d + 1) + 1); });
+  return { rows, d };
+}
+function flatOutput({ rows, d }, x, leak) {
+  let sum = 0;
+  for (let at = 0; at < rows.length; at += d + 1) {
+    let z = 0;
+    for (let j = 0; j < d; j++) z += rows[at + 1 + j] * x[j];
+    sum += rows[at] * (z > 0 ? z : leak * z);
+  }
+  return sum;
+}
 const shown = (x, digits = 4) => {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   if (x === Infinity) return "∞";

@@ -43,8 +43,10 @@ class Plane {
     const { leak, bias } = this.app.state;
     this.grid = null;
     if (now) {
-      const live = now.neurons.filter((k) => k.share > 1e-9), values = new Float64Array(n * n), x = new Float64Array(this.d + (bias ? 1 : 0));
+      const live = flatten(now.neurons.filter((k) => k.share > 1e-9)), values = new Float64Array(n * n), x = new Float64Array(this.d + (bias ? 1 : 0));
       let largest = 0;
+      if (this.kind === "flat" && !bias) largest = this.cone(values, live, leak);
+      else
       for (let r = 0; r < n; r++)
         for (let c = 0; c < n; c++) {
           const u = (((c + 0.5) / n) * 2 - 1) * this.reach, v = (1 - ((r + 0.5) / n) * 2) * this.reach;
@@ -55,23 +57,44 @@ class Plane {
             x.set(turn.back([u, v, Math.sqrt(rest)]));
           } else x.set(this.plane.point([u, v]));
           if (bias) x[this.d] = 1;
-          const value = outputOf(live, x, leak);
+          const value = flatOutput(live, x, leak);
           values[r * n + c] = value;
           largest = Math.max(largest, Math.abs(value));
         }
       for (let k = 0; k < n * n; k++) {
         const value = values[k], strength = Math.pow(Math.abs(value) / (largest || 1), 0.55), tone = rgb[value > 0 ? 0 : 1];
         if (!(Math.abs(value) > 1e-9 * largest)) continue;
-        image.data.set([tone[0], tone[1], tone[2], 18 + 105 * strength], 4 * k);
+        image.data[4 * k] = tone[0], image.data[4 * k + 1] = tone[1], image.data[4 * k + 2] = tone[2], image.data[4 * k + 3] = 18 + 105 * strength;
       }
       this.grid = { values, n, largest };
     }
     context.putImageData(image, 0, 0);
   }
+  // Without a bias f(x) = |x| f(x/|x|): one turn around the circle is enough for all pixels. Returns the largest |value|.
+  cone(values, live, leak) {
+    const n = this.canvas.width, steps = 1440;
+    if (!this.turns) { // of every pixel: its place on the circle, and its distance from the middle
+      this.turns = new Float64Array(n * n), this.away = new Float64Array(n * n);
+      for (let r = 0; r < n; r++)
+        for (let c = 0; c < n; c++) {
+          const u = ((c + 0.5) / n) * 2 - 1, v = 1 - ((r + 0.5) / n) * 2;
+          this.turns[r * n + c] = (((Math.atan2(v, u) / (2 * Math.PI)) + 1) % 1) * steps;
+          this.away[r * n + c] = Math.hypot(u, v);
+        }
+    }
+    const around = Float64Array.from({ length: steps + 1 }, (_, k) => flatOutput(live, [Math.cos((2 * Math.PI * k) / steps), Math.sin((2 * Math.PI * k) / steps)], leak));
+    let largest = 0;
+    for (let k = 0; k < n * n; k++) {
+      const t = this.turns[k], i = Math.floor(t), s = t - i;
+      values[k] = this.reach * this.away[k] * (around[i] + s * (around[i + 1] - around[i]));
+      largest = Math.max(largest, Math.abs(values[k]));
+    }
+    return largest;
+  }
   // Without a bias f is a cone over the circle: it changes its sign, or becomes zero, along rays, found by bisection.
   rays(now) {
-    const live = now.neurons.filter((k) => k.share > 1e-12), { leak } = this.app.state, steps = 720, c = this.size / 2, parts = [];
-    const f = (t) => outputOf(live, [Math.cos(t), Math.sin(t)], leak);
+    const live = flatten(now.neurons.filter((k) => k.share > 1e-12)), { leak } = this.app.state, steps = 720, c = this.size / 2, parts = [];
+    const f = (t) => flatOutput(live, [Math.cos(t), Math.sin(t)], leak);
     const values = Array.from({ length: steps }, (_, k) => f((2 * Math.PI * k) / steps)), floor = 1e-9 * Math.max(...values.map(Math.abs));
     const kind = (v) => (v > floor ? 1 : v < -floor ? -1 : 0);
     for (let k = 0; k < steps; k++) {
