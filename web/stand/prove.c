@@ -1,13 +1,14 @@
-/* Proofs in ball arithmetic need Arb, and exact margins all of GMP's rational numbers, which browsers do not
- * have: nothing is proved or decided by them here, and that is said. */
+/* Proofs in ball arithmetic need Arb, which browsers do not have: nothing is proved by it here, and that is
+ * said.
+ */
 #include "certify/certify_internal.h"
 #include "flow/flow.h"
 
 static const char why[] = "this build has no ball arithmetic";
 
 RfStatus rf_certify_prove(RfContext *context, RfProvedPoint *proved, const RfKktSystem *system,
-                          const RfNet *net) {
-  (void)context, (void)system, (void)net;
+                          const RfNet *net, const rf_index *place) {
+  (void)context, (void)system, (void)net, (void)place;
   proved->why = why;
   return RF_OK;
 }
