@@ -126,10 +126,9 @@
 #undef KIND
 #undef REAL
 
+/* clang-format off */
 /* X(kind, dimension) for each of them. */
-#define DESCENT_SHAPES(X)                                                                                    \
-  X(float, 2)                                                                                                \
-  X(float, 4)                                                                                                \
-  X(float, 6)                                                                                                \
-  X(float, 10) X(float, 16) X(float, 20) X(float, 32) X(float, 64) X(double, 2) X(double, 4) X(double, 6)    \
-      X(double, 10) X(double, 16) X(double, 20) X(double, 32) X(double, 64)
+#define DESCENT_SHAPES(X) \
+  X(float, 2) X(float, 4) X(float, 6) X(float, 10) X(float, 16) X(float, 20) X(float, 32) X(float, 64) \
+  X(double, 2) X(double, 4) X(double, 6) X(double, 10) X(double, 16) X(double, 20) X(double, 32) X(double, 64)
+/* clang-format on */

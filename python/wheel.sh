@@ -20,7 +20,8 @@ packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgom
 if [ ! -e "$sysroot/done" ]; then
   say "unpacking Debian 11's headers and libraries"
   rm -rf "$sysroot" "$work/apt"; mkdir -p "$sysroot" "$work/apt/lists/partial" "$work/apt/archives/partial" "$work/apt/debs"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${RF_DEBIAN:-http://deb.debian.org/debian} bullseye main" >"$work/apt/sources.list"
+  mirror=${RF_DEBIAN:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 -v security)} # the one this machine uses
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bullseye main" >"$work/apt/sources.list"
   sed 's/bullseye/trixie/' "$work/apt/sources.list" >"$work/apt/trixie" && cat "$work/apt/trixie" >>"$work/apt/sources.list" # for the headers of FLINT 3 alone
   : >"$work/apt/status"
   apt=(-o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt" -o Dir::Etc::SourceList="$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
