@@ -74,7 +74,7 @@ export PKG_CONFIG_LIBDIR=$work/pc:$libraries/pkgconfig:$sysroot/usr/share/pkgcon
 export CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$work/toolchain.cmake"
 say "building"
 rm -rf "$work/raw"
-"$work/venv/bin/pip" wheel -q --no-deps --no-build-isolation -w "$work/raw" -C build-dir="$work/build" ./python >"$work/log" 2>&1 || stop "no wheel"
+"$work/venv/bin/pip" wheel -q --no-deps --no-build-isolation -w "$work/raw" --config-settings=build-dir="$work/build" ./python >"$work/log" 2>&1 || stop "no wheel"
 rm -f "$out"/reluflow-*.whl
 rm -rf "$work/bundle"; mkdir "$work/bundle" # what goes into the wheel, and nothing of the C library
 for name in libgomp.so.1 libjansson.so.4 libgmp.so.10; do cp -L "$libraries/$name" "$work/bundle/"; done
