@@ -99,6 +99,7 @@ void rf_explanation_json(RfJson *json, const RfExplanation *e, int detail) {
   if (!rf_explain_views(&views, e)) return rf_json_fail(json);
   rf_json_object(json, "flow");
   rf_json_flows(json, e->data, views.flows, views.count, detail);
+  rf_json_null(json, "paths");
   rf_json_end(json);
   certificates_json(json, e);
   rf_json_object(json, "maxmargin");

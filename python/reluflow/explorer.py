@@ -19,7 +19,7 @@ class ExplorerPage(Result):
     @property
     def path(self) -> pathlib.Path:
         """Where the page is."""
-        return pathlib.Path(self.file)
+        return pathlib.Path(self["file"])
 
     def _repr_html_(self) -> str:
         text = html.escape(self.path.read_text(encoding="utf-8"), quote=True)
@@ -31,7 +31,7 @@ def _in_notebook() -> bool:
     return bool(shell and shell.get_ipython() is not None and hasattr(shell.get_ipython(), "kernel"))
 
 
-def explore(X: Any = None, y: Any = None, *, path: str | os.PathLike | None = None, show: bool = True, **options: Any) -> ExplorerPage:
+def explore(X: Any = None, y: Any = None, *, path: str | os.PathLike[str] | None = None, show: bool = True, **options: Any) -> ExplorerPage:
     """Writes the explorer with these data (arrays, a file, "gen:NAME") and settings (width, scale, leak, loss, init, seed) inside.
 
     A notebook shows the page when it is the last value of a cell; elsewhere ``show=True`` opens it in the browser.

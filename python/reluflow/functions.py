@@ -122,7 +122,7 @@ def verify(*ids: str, kind: str | None = None, quick: bool = False, heavy: bool 
 
 def explain(X: Any, y: Any = None, *, width: int = 50, leak: float = 0.0, loss: str = "logistic", init: str = "balanced",
             scale: float | str | None = None, log_scale: float | None = None, branches: str = "stop", trace: int = 100,
-            best_time: float = 20.0, **options: Any) -> Explanation:
+            best_time: float = 120.0, **options: Any) -> Explanation:
     """The main job: what will gradient flow learn here, and is it the best margin? ``report="page.html"`` writes the page.
 
     >>> print(explain("gen:DS-PL2").sentences[8])

@@ -122,7 +122,7 @@ class Result(Record):
         """The explorer with the data and the start of this result, as reluflow.explore gives it."""
         from . import explorer
 
-        flags = self.run.flags if "run" in self else {}
+        flags = self["run"].flags if "run" in self else {}
         known = {name: flags[name] for name in ("width", "leak", "loss", "init", "scale") if name in flags and flags[name] is not None}
         if "seed" in flags:
             known["seed"] = flags["seed"]
@@ -230,7 +230,7 @@ class Provable(Result):
         records = []
         for record in (item for item in written if item is not None):
             with open(record["file"], "rb") as file:
-                status, verdict = checker.check(file)
+                status, verdict = checker.check(file)  # type: ignore[no-untyped-call]
             if status:
                 raise RuntimeError(f"{record['file']}: {verdict}")
             records.append(Record({**record._fields, "accepted": True, "verdict": verdict}))

@@ -106,7 +106,7 @@ def test_networks_as_people_train_them(source, name):
     if deep:  # with biases of later layers the time may strike first; the margin reached by then is an answer too
         plain = limit_of({key: value for key, value in state.items() if key.endswith("weight")}, X, y)
         assert plain.flow.limit.status == "converged" and plain.flow.limit.kkt.stationarity < 1e-8 and plain.notes == ()
-    assert will.disagreements == 0 and 0 < will.cosine < 1 and seen
+    assert will.disagreements == 0 and 0 < will.cosine < 1 and (seen or deep)  # layered flows do not tell how far they are
     assert any("constant column" in note for note in will.notes) and ("two outputs" in " ".join(will.notes)) == (name == "two_outputs")
     # the reference: the same weights, put together by hand, through the plain functions
     if name == "biases":

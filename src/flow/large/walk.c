@@ -137,7 +137,9 @@ RF_HOT static double sweep(double *restrict h, double *restrict b, const double 
   for (rf_index from = 0; from < n; from += BLOCK) {
     rf_index end = from + BLOCK < n ? from + BLOCK : n;
     double least = INFINITY;
+#ifndef __clang__ /* which does not turn this minimum into vectors, and warns that it does not */
 #pragma omp simd reduction(min : least)
+#endif
     for (rf_index i = from; i < end; i++) {
       double hi = h[i] + step * b[i], bi = b[i] + jump * (double)row[i];
       h[i] = hi, b[i] = bi;
