@@ -89,11 +89,8 @@ static void through_the_origin(void **state) {
   (void)state;
   double X[40], c[40], start[] = {0.28, 0.96};
   for (int i = 0; i < 40; i++) X[i] = (i % 2 ? 1 : -1) * (1 + 0.1 * i), c[i] = i % 3 ? -1 : 1;
-  double right = 0, left = 0;
-  for (int i = 0; i < 40; i++) {
-    right += c[i] * (X[i] > 0 ? 1 : 0.5) * X[i];
-    left += c[i] * (X[i] < 0 ? 1 : 0.5) * X[i];
-  }
+  double right = 0;
+  for (int i = 0; i < 40; i++) right += c[i] * (X[i] > 0 ? 1 : 0.5) * X[i];
   double turn = right < 0 ? 1 : -1; /* so that it moves towards 0 */
   for (int i = 0; i < 40; i++) X[i] *= turn;
   RfAlignField field = {.X = X, .c = c, .n = 40, .d = 1, .leak = 0.5};
