@@ -30,7 +30,8 @@ static void dual_free(Dual *dual) {
 static RfStatus dual_new(RfContext *context, Dual *dual, const double *rows, double *lambda, rf_index r,
                          rf_index groups, rf_index d) {
   rf_index N = groups * d, order = r + groups;
-  *dual = (Dual){.r = r, .groups = groups, .d = d, .N = N, .rows = rows, .lambda = lambda};
+  *dual = (Dual){.r = r, .groups = groups, .d = d, .N = N, .rows = rows};
+  dual->lambda = lambda;
   dual->b = RF_NEW(double, groups + N + r * groups + r * N + 2 * order * order + order);
   dual->pivot = RF_NEW(int32_t, order);
   if (!dual->b || !dual->pivot) {
