@@ -370,6 +370,8 @@ static void search_forest(Forest *f, const RfSearch *whole) {
     RfContext context = *w->context;
     Work own = *w;
     own.context = &context, own.cut = &f->cut, own.list = NULL, own.room = 0;
+    own.bundle = own.reach = NULL,
+    memset(&own.box, 0, sizeof own.box); /* those of w, if worker_new ends early */
     RfStatus status = worker_new(&own);
 #pragma omp for schedule(dynamic, 1)
     for (rf_index k = 0; k < f->count; k++) {
