@@ -60,22 +60,23 @@ static RfStatus aligned_new(RfClaimRun *run, Aligned *at, const char *spec, uint
   return status;
 }
 
-/* The sets of Theorem 1; the data of a set are number `seed`, like the start. */
-static const char *const theorem_sets[] = {"DS-PL2",
-                                           "DS-OS(2,2,5,0.5,%d)",
-                                           "DS-OS(2,2,5,0.2,%d)",
-                                           "DS-OS(2,2,5,0.1,%d)",
-                                           "DS-OS(5,5,5,0.5,%d)",
-                                           "DS-OS(5,5,5,0.2,%d)",
-                                           "DS-OS(5,5,5,0.1,%d)",
-                                           "DS-OS(10,10,5,0.5,%d)",
-                                           "DS-OS(10,10,5,0.2,%d)",
-                                           "DS-OS(10,10,5,0.1,%d)"};
-enum { n_theorem_sets = sizeof theorem_sets / sizeof theorem_sets[0] };
+void rf_mmv_set(char spec[RF_MMV_SPEC], int set, uint64_t seed) {
+  static const char *const sets[RF_MMV_SETS] = {"DS-PL2",
+                                                "DS-OS(2,2,5,0.5,%d)",
+                                                "DS-OS(2,2,5,0.2,%d)",
+                                                "DS-OS(2,2,5,0.1,%d)",
+                                                "DS-OS(5,5,5,0.5,%d)",
+                                                "DS-OS(5,5,5,0.2,%d)",
+                                                "DS-OS(5,5,5,0.1,%d)",
+                                                "DS-OS(10,10,5,0.5,%d)",
+                                                "DS-OS(10,10,5,0.2,%d)",
+                                                "DS-OS(10,10,5,0.1,%d)"};
+  rf_format(spec, RF_MMV_SPEC, sets[set], (int)seed);
+}
 
 static RfStatus aligned_on(RfClaimRun *run, Aligned *at, int set, uint64_t seed, double smargin) {
-  char spec[40];
-  rf_format(spec, sizeof spec, theorem_sets[set], (int)seed);
+  char spec[RF_MMV_SPEC];
+  rf_mmv_set(spec, set, seed);
   return aligned_new(run, at, spec, seed, smargin);
 }
 
@@ -211,7 +212,7 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
   double closest = 1;
   rf_index seeds = rf_claim_repetitions(run, 20);
   for (rf_index seed = 0; seed < seeds && !status; seed++)
-    for (int s = 0; s < n_theorem_sets && !status; s++) {
+    for (int s = 0; s < RF_MMV_SETS && !status; s++) {
       Aligned at;
       int8_t sides[most_n];
       status = aligned_on(run, &at, s, (uint64_t)seed, 0);
@@ -227,7 +228,7 @@ RfStatus rf_mmv_11(RfClaimRun *run) {
       rf_claim_made(run, "runs", 1);
       aligned_free(&at);
     }
-  rf_claim_require(run, "runs", n_theorem_sets * seeds);
+  rf_claim_require(run, "runs", RF_MMV_SETS * seeds);
   rf_claim_require(run, "patterns", 100 * seeds), rf_claim_made(run, "patterns", tally.count);
   rf_claim_note(
       run, "%lld patterns; duration/bound up to %.2e; distance of the cosine from the cone at least %.1e",
@@ -263,7 +264,7 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
   double ratio = 0, smallest = 0, largest = -INFINITY;
   rf_index runs = 0;
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
-    for (int k = 0; k < n_theorem_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Aligned at;
       status = aligned_on(run, &at, k, (uint64_t)seed, 0);
       if (status) break;
@@ -273,7 +274,7 @@ RfStatus rf_mmv_13(RfClaimRun *run) {
       runs++;
       aligned_free(&at);
     }
-  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   rf_claim_made(run, "runs", runs);
   rf_claim_note(run, "%lld runs, ln eps from %.3g to %.3g; last arrival/t1 up to %.1e", (long long)runs,
                 smallest, largest, ratio);
@@ -340,9 +341,9 @@ RfStatus rf_mmv_15(RfClaimRun *run) {
   Tally tally = {.run = run};
   RfStatus status = RF_OK;
   rf_index seen = 0;
-  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++) {
-    for (int k = 0; k < n_theorem_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Aligned at;
       int8_t sides[most_n];
       status = aligned_on(run, &at, k, (uint64_t)seed, 50);
@@ -429,12 +430,12 @@ RfStatus rf_mmv_16(RfClaimRun *run) {
   RfStatus status = RF_OK;
   rf_index states = 0;
   Growth growth = {.run = run};
-  rf_claim_require(run, "runs", n_theorem_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
-    for (int k = 0; k < n_theorem_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Aligned at;
-      char spec[40];
-      rf_format(spec, sizeof spec, theorem_sets[k], (int)seed);
+      char spec[RF_MMV_SPEC];
+      rf_mmv_set(spec, k, (uint64_t)seed);
       status = aligned_on(run, &at, k, (uint64_t)seed, 0);
       if (status) break;
       status = judge_norms(run, &at);

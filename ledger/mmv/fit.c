@@ -195,23 +195,11 @@ static RfStatus fit_new(RfClaimRun *run, Fit **out, int claim, const char *spec,
   return RF_OK;
 }
 
-static const char *const sets[] = {"DS-PL2",
-                                   "DS-OS(2,2,5,0.5,%d)",
-                                   "DS-OS(2,2,5,0.2,%d)",
-                                   "DS-OS(2,2,5,0.1,%d)",
-                                   "DS-OS(5,5,5,0.5,%d)",
-                                   "DS-OS(5,5,5,0.2,%d)",
-                                   "DS-OS(5,5,5,0.1,%d)",
-                                   "DS-OS(10,10,5,0.5,%d)",
-                                   "DS-OS(10,10,5,0.2,%d)",
-                                   "DS-OS(10,10,5,0.1,%d)"};
-enum { n_sets = sizeof sets / sizeof sets[0] };
-
 /* A run on set k, whose data and start are number `seed`. */
 static RfStatus fit_on(RfClaimRun *run, Fit **out, int claim, int k, double divide, RfLoss loss,
                        rf_index seed, double log_eps) {
-  char spec[40];
-  rf_format(spec, sizeof spec, sets[k], (int)seed);
+  char spec[RF_MMV_SPEC];
+  rf_mmv_set(spec, k, (uint64_t)seed);
   return fit_new(run, out, claim, spec, divide, loss, (uint64_t)seed, log_eps);
 }
 
@@ -221,9 +209,9 @@ RfStatus rf_mmv_18(RfClaimRun *run) {
   RfStatus status = RF_OK;
   rf_index states = 0;
   double least = 1;
-  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
-    for (int k = 0; k < n_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Fit *fit;
       status = fit_on(run, &fit, 18, k, 1, losses[(k + seed) % 2], seed, -300);
       if (status) break;
@@ -283,9 +271,9 @@ RfStatus rf_mmv_19(RfClaimRun *run) {
   const char *lines[] = {"DS-PL2", "DS-OS(5,5,5,0.2)"};
   double x[points], t2[2][points], predicted[2][points], slope[2], least = 1, tightest = 0;
   RfStatus status = RF_OK;
-  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
-    for (int k = 0; k < n_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Fit *fit;
       status = fit_on(run, &fit, 19, k, 1, losses[(k + seed) % 2], seed, -300);
       if (status) break;
@@ -407,9 +395,9 @@ RfStatus rf_mmv_20(RfClaimRun *run) {
   RfStatus status = RF_OK;
   double tightest = 0, bounded = 0, plain = 0;
   rf_index seeds = rf_claim_repetitions(run, 20);
-  rf_claim_require(run, "runs", n_sets * (2 * seeds + 1));
+  rf_claim_require(run, "runs", RF_MMV_SETS * (2 * seeds + 1));
   for (rf_index seed = 0; seed < seeds && !status; seed++)
-    for (int k = 0; k < n_sets && !status; k++)
+    for (int k = 0; k < RF_MMV_SETS && !status; k++)
       for (int l = 0; l < (seed == 0 ? 3 : 2) && !status; l++)
         status = rate_run(run, k, l, seed, l < 2 ? &tightest : &plain, &bounded);
   rf_claim_note(run, "L/bound up to %.3f; L t at most %.3g; L t ln(1/L) tends to (|w+|+|w-|)/2", tightest,
@@ -466,9 +454,9 @@ static RfStatus draw_rank(RfClaimRun *run, const Fit *fit, double want) {
 RfStatus rf_mmv_21(RfClaimRun *run) {
   RfStatus status = RF_OK;
   double planar = NAN, seen = NAN;
-  rf_claim_require(run, "runs", n_sets * rf_claim_repetitions(run, 20));
+  rf_claim_require(run, "runs", RF_MMV_SETS * rf_claim_repetitions(run, 20));
   for (rf_index seed = 0; seed < rf_claim_repetitions(run, 20) && !status; seed++)
-    for (int k = 0; k < n_sets && !status; k++) {
+    for (int k = 0; k < RF_MMV_SETS && !status; k++) {
       Fit *fit;
       RfClassMargin sides[2] = {{0}, {0}};
       status = fit_on(run, &fit, 21, k, k ? 1 : 3, losses[(k + seed) % 2], seed, -300);

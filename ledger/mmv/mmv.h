@@ -9,6 +9,10 @@
 RfStatus rf_mmv_bounds(RfContext *context, RfAlignmentBounds *bounds, RfPairFacts *pairs,
                        const RfDataset *data, RfLoss loss);
 
+/* The sets of Theorem 1: the data of a set are number `seed`. */
+enum { RF_MMV_SETS = 10, RF_MMV_SPEC = 40 };
+void rf_mmv_set(char spec[RF_MMV_SPEC], int set, uint64_t seed);
+
 RfStatus rf_mmv_01(RfClaimRun *run);
 RfStatus rf_mmv_02(RfClaimRun *run);
 RfStatus rf_mmv_03(RfClaimRun *run);

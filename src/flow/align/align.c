@@ -114,22 +114,27 @@ static RfStatus follow_all(RfContext *context, RfAlignment *out, const RfAlignDa
   return status;
 }
 
+double *rf_align_field_of(RfAlignField *field, const RfFlowProblem *problem) {
+  double *c = RF_NEW(double, problem->n);
+  *field = (RfAlignField){.X = problem->X,
+                          .c = c,
+                          .n = problem->n,
+                          .d = problem->d,
+                          .leak = problem->leak,
+                          .freeze_second = problem->freeze_second};
+  for (rf_index i = 0; c && i < problem->n; i++) c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
+  return c;
+}
+
 RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
   const RfFlowStart *start = problem->start;
-  double *c = RF_NEW(double, problem->n);
+  RfAlignField field;
+  double *c = rf_align_field_of(&field, problem);
   RfAlignData data = {0};
   RfStatus status = RF_OK;
   memset(out, 0, sizeof *out);
   out->neurons = RF_NEW(RfAlignNeuron, start->m);
   if (!c || !out->neurons) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  RfAlignField field = {.X = problem->X,
-                        .c = c,
-                        .n = problem->n,
-                        .d = problem->d,
-                        .leak = problem->leak,
-                        .freeze_second = problem->freeze_second};
-  for (rf_index i = 0; !status && i < problem->n; i++)
-    c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
   out->m = start->m;
   if (!status && problem->gram && rf_walk_fits(problem)) {
     status = rf_walk_align(context, out->neurons, &field, problem->gram, start->directions, start->log_norms,

@@ -66,6 +66,8 @@ typedef struct RfAlignData {
 
 void rf_align_data_free(RfAlignData *data);
 /* uses: about how many neurons will be followed; many make the Gram matrix worth its cost. */
+/* The field of a problem near zero; `c` of it is the caller's, NULL when there is no memory. */
+double *rf_align_field_of(RfAlignField *field, const RfFlowProblem *problem);
 RfStatus rf_align_data_new(RfContext *context, RfAlignData *data, const RfAlignField *field, rf_index uses);
 
 /* The samples that can be reached from w0 while w - w0 = s tau g0 + e with tau <= reach and |e| <= drift. */

@@ -401,16 +401,9 @@ RfStatus rf_align_prove_neuron(RfContext *context, RfAlignProof *out, const RfAl
 }
 
 RfStatus rf_align_prove(RfContext *context, RfAlignment *alignment, const RfFlowProblem *problem) {
-  double *c = RF_NEW(double, problem->n);
+  RfAlignField field;
+  double *c = rf_align_field_of(&field, problem);
   RfStatus status = c ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory to prove alignment");
-  RfAlignField field = {.X = problem->X,
-                        .c = c,
-                        .n = problem->n,
-                        .d = problem->d,
-                        .leak = problem->leak,
-                        .freeze_second = problem->freeze_second};
-  for (rf_index i = 0; !status && i < problem->n; i++)
-    c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
   for (rf_index k = 0; k < alignment->m && !status; k++) {
     RfAlignNeuron *neuron = &alignment->neurons[k];
     rf_progress(context, "alignment proved", (double)k / (double)alignment->m, "of the neurons");

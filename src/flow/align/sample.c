@@ -22,17 +22,11 @@ static RfStatus sample_one(RfContext *context, double *rows, RfAlignPath *path, 
 RfStatus rf_flow_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,
                               const rf_index *neurons, rf_index count, const double *times,
                               rf_index n_times) {
-  double *c = RF_NEW(double, problem->n);
+  RfAlignField field;
+  double *c = rf_align_field_of(&field, problem);
   RfAlignData data = {0};
   RfAlignPath *path = NULL;
   if (!c) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  for (rf_index i = 0; i < problem->n; i++) c[i] = rf_loss_slope_at_zero(problem->loss) * problem->y[i];
-  RfAlignField field = {.X = problem->X,
-                        .c = c,
-                        .n = problem->n,
-                        .d = problem->d,
-                        .leak = problem->leak,
-                        .freeze_second = problem->freeze_second};
   RfStatus status = rf_align_data_new(context, &data, &field, count * n_times);
   if (!status) status = rf_align_path_new(context, &path, &data);
   for (rf_index k = 0; k < count && !status; k++) {
