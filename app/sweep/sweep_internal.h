@@ -146,6 +146,22 @@ typedef struct SweepWorker {
   int socket;
 } SweepWorker;
 
+/* A pair of sockets and a fork; the child ends with its parent and leaves Ctrl-C to it. `worker` has the own
+ * end of either. */
+RfStatus sweep_worker_fork(RfContext *context, SweepWorker *worker, bool *is_child);
+bool sweep_send(int socket, const void *data, size_t length);
+
+/* What a child sends of a cell; an answer that cannot be packed is sent as a failure. The caller sets
+ * header.seconds and frees the payload. */
+typedef struct SweepReply {
+  SweepHeader header;
+  RfText payload;
+} SweepReply;
+
+void sweep_reply_new(SweepReply *reply, const SweepColumns *columns, rf_index cell, const SweepAnswer *answer,
+                     bool keep_json);
+bool sweep_reply_send(int socket, const SweepReply *reply);
+
 /* Forks. `others`: sockets of the parent that the child must not keep. */
 RfStatus sweep_worker_start(RfContext *context, SweepWorker *worker, const SweepPlan *plan,
                             const SweepColumns *columns, bool keep_json, const SweepWorker *others,

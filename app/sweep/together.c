@@ -1,37 +1,16 @@
 /* Cells that are run together, on a device: one child process does all of them and sends back rows as they
  * come; the writer stays alone with the store. A child that is killed is replaced and goes on with the cells
  * that are left; whatever happens the store can be resumed. */
-#ifdef __linux__
-#define _GNU_SOURCE
-#endif
 #include "sweep/store.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 /* A child may be lost this often without having finished a cell. */
 enum { MOST_LOST = 2 };
 /* Seconds between commits. */
 static const double commit_every = 0.5;
-
-static bool send_all(int socket, const void *data, size_t length) {
-  const char *at = data;
-  while (length > 0) {
-    ssize_t done = send(socket, at, length, MSG_NOSIGNAL);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    at += done, length -= (size_t)done;
-  }
-  return true;
-}
 
 /* ---- the child -------------------------------------------------------------------------------- */
 
@@ -43,40 +22,24 @@ typedef struct Wire {
 
 static bool deliver(void *user, rf_index cell, const SweepAnswer *answer, double seconds) {
   const Wire *wire = user;
-  RfContext context;
-  RfText payload = {0};
-  SweepAnswer failed = {.failed = true, .exit_status = 3};
+  SweepReply reply;
   bool fine;
-  rf_context_init(&context);
-  if (sweep_pack(&context, &payload, wire->columns, answer, wire->keep_json) != RF_OK) {
-    rf_format(failed.error, sizeof failed.error, "%s", context.error);
-    answer = &failed, payload.length = 0;
-    sweep_pack(&context, &payload, wire->columns, answer, false);
-  }
-  SweepHeader header = {cell, (int32_t)sweep_outcome_of(answer->exit_status), answer->exit_status, seconds,
-                        payload.length};
+  sweep_reply_new(&reply, wire->columns, cell, answer, wire->keep_json);
+  reply.header.seconds = seconds;
 #pragma omp critical(sweep_together_wire)
-  fine = !payload.failed && send_all(wire->socket, &header, sizeof header) &&
-         send_all(wire->socket, rf_text_string(&payload), payload.length);
-  rf_text_free(&payload);
+  fine = sweep_reply_send(wire->socket, &reply);
+  rf_text_free(&reply.payload);
   return fine;
 }
 
 /* The last message: how the undertaking ended, with a line when it failed. */
-static void child(int socket, pid_t parent, RfContext *context, const SweepPlan *plan,
-                  const SweepColumns *columns, const rf_index *cells, rf_index count, rf_index threads,
-                  bool keep_json) {
+static void child(int socket, RfContext *context, const SweepPlan *plan, const SweepColumns *columns,
+                  const rf_index *cells, rf_index count, rf_index threads, bool keep_json) {
   Wire wire = {socket, columns, keep_json};
-  signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_DFL);
-#ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-  if (getppid() != parent) _exit(0);
   context->on_progress = NULL, context->on_message = NULL, context->error[0] = '\0';
   RfStatus status = plan->command->run_together(context, plan, cells, count, threads, deliver, &wire);
   SweepHeader end = {-1, (int32_t)status, 0, 0, strlen(context->error)};
-  if (send_all(socket, &end, sizeof end)) send_all(socket, context->error, strlen(context->error));
+  if (sweep_send(socket, &end, sizeof end)) sweep_send(socket, context->error, strlen(context->error));
   _exit(0);
 }
 
@@ -136,23 +99,11 @@ static RfStatus listen_to(Together *t, SweepWorker *worker, RfStatus *end, bool 
 
 static RfStatus start(Together *t, SweepWorker *worker, const rf_index *cells, rf_index count,
                       rf_index threads, bool keep_json) {
-  int ends[2];
-  pid_t parent = getpid();
-  worker->pid = 0;
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-    return rf_fail(t->context, RF_ERR_IO, "cannot start a worker: %s", strerror(errno));
-  pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    child(ends[1], parent, t->context, t->plan, &t->store->columns, cells, count, threads, keep_json);
-  }
-  close(ends[1]);
-  if (pid < 0) {
-    close(ends[0]);
-    return rf_fail(t->context, RF_ERR_IO, "cannot start a worker: %s", strerror(errno));
-  }
-  worker->pid = pid, worker->socket = ends[0];
-  return RF_OK;
+  bool is_child;
+  RfStatus status = sweep_worker_fork(t->context, worker, &is_child);
+  if (!status && is_child)
+    child(worker->socket, t->context, t->plan, &t->store->columns, cells, count, threads, keep_json);
+  return status;
 }
 
 /* The open cells that ask for company, and no others. */

@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #endif
 
-static bool send_all(int socket, const void *data, size_t length) {
+bool sweep_send(int socket, const void *data, size_t length) {
   const char *at = data;
   while (length > 0) {
     ssize_t done = send(socket, at, length, MSG_NOSIGNAL);
@@ -47,12 +47,32 @@ static void note_failure(SweepAnswer *answer, const RfContext *context) {
   rf_format(answer->error, sizeof answer->error, "%s", context->error);
 }
 
+void sweep_reply_new(SweepReply *reply, const SweepColumns *columns, rf_index cell, const SweepAnswer *answer,
+                     bool keep_json) {
+  RfContext context;
+  SweepAnswer failed = *answer;
+  *reply = (SweepReply){0};
+  rf_context_init(&context);
+  if (sweep_pack(&context, &reply->payload, columns, answer, keep_json) != RF_OK) {
+    note_failure(&failed, &context);
+    reply->payload.length = 0;
+    sweep_pack(&context, &reply->payload, columns, &failed, false);
+  }
+  reply->header = (SweepHeader){cell, (int32_t)sweep_outcome_of(failed.exit_status), failed.exit_status, 0,
+                                reply->payload.length};
+}
+
+bool sweep_reply_send(int socket, const SweepReply *reply) {
+  return !reply->payload.failed && sweep_send(socket, &reply->header, sizeof reply->header) &&
+         sweep_send(socket, rf_text_string(&reply->payload), reply->payload.length);
+}
+
 static bool serve(int socket, const SweepPlan *plan, const SweepColumns *columns, bool keep_json) {
   int64_t cell;
   RfContext context;
   SweepTexts words = {0};
   SweepAnswer answer = {0};
-  RfText payload = {0};
+  SweepReply reply;
   if (!receive_all(socket, &cell, sizeof cell)) return false;
   rf_context_init(&context);
   double started = rf_clock_seconds();
@@ -60,63 +80,61 @@ static bool serve(int socket, const SweepPlan *plan, const SweepColumns *columns
     note_failure(&answer, &context);
   else
     plan->command->run(plan->command->user, &answer, (int)words.count, words.items);
-  if (sweep_pack(&context, &payload, columns, &answer, keep_json) != RF_OK) {
-    note_failure(&answer, &context);
-    payload.length = 0;
-    sweep_pack(&context, &payload, columns, &answer, false);
-  }
-  SweepHeader header = {cell, (int32_t)sweep_outcome_of(answer.exit_status), answer.exit_status,
-                        rf_clock_seconds() - started, payload.length};
-  bool fine = !payload.failed && send_all(socket, &header, sizeof header) &&
-              send_all(socket, rf_text_string(&payload), payload.length);
-  rf_text_free(&payload);
+  sweep_reply_new(&reply, columns, cell, &answer, keep_json);
+  reply.header.seconds = rf_clock_seconds() - started;
+  bool fine = sweep_reply_send(socket, &reply);
+  rf_text_free(&reply.payload);
   rf_text_free(&answer.json);
   sweep_texts_free(&words);
   return fine;
 }
 
 /* Ctrl-C in a terminal goes to the whole group: the parent decides. */
-static void child(int socket, pid_t parent, const SweepPlan *plan, const SweepColumns *columns,
-                  bool keep_json) {
+static void settle(pid_t parent) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_DFL);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
   if (getppid() != parent) _exit(0);
-  while (serve(socket, plan, columns, keep_json)) {}
-  _exit(0);
 }
 
 /* ---- the parent ------------------------------------------------------------------------------- */
 
-RfStatus sweep_worker_start(RfContext *context, SweepWorker *worker, const SweepPlan *plan,
-                            const SweepColumns *columns, bool keep_json, const SweepWorker *others,
-                            rf_index n_others) {
+RfStatus sweep_worker_fork(RfContext *context, SweepWorker *worker, bool *is_child) {
   int ends[2];
   pid_t parent = getpid();
   worker->pid = 0;
+  *is_child = false;
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
     return rf_fail(context, RF_ERR_IO, "cannot start a worker: %s", strerror(errno));
   pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    for (rf_index k = 0; k < n_others; k++)
-      if (&others[k] != worker && others[k].pid) close(others[k].socket);
-    child(ends[1], parent, plan, columns, keep_json);
-  }
-  close(ends[1]);
+  *is_child = pid == 0;
+  close(ends[pid == 0 ? 0 : 1]);
+  if (pid == 0) settle(parent);
   if (pid < 0) {
     close(ends[0]);
     return rf_fail(context, RF_ERR_IO, "cannot start a worker: %s", strerror(errno));
   }
-  worker->pid = pid, worker->socket = ends[0];
+  worker->pid = pid, worker->socket = ends[pid == 0 ? 1 : 0];
   return RF_OK;
+}
+
+RfStatus sweep_worker_start(RfContext *context, SweepWorker *worker, const SweepPlan *plan,
+                            const SweepColumns *columns, bool keep_json, const SweepWorker *others,
+                            rf_index n_others) {
+  bool is_child;
+  RfStatus status = sweep_worker_fork(context, worker, &is_child);
+  if (status || !is_child) return status;
+  for (rf_index k = 0; k < n_others; k++)
+    if (&others[k] != worker && others[k].pid) close(others[k].socket);
+  while (serve(worker->socket, plan, columns, keep_json)) {}
+  _exit(0);
 }
 
 bool sweep_worker_send(const SweepWorker *worker, rf_index cell) {
   int64_t number = cell;
-  return send_all(worker->socket, &number, sizeof number);
+  return sweep_send(worker->socket, &number, sizeof number);
 }
 
 bool sweep_worker_receive(const SweepWorker *worker, SweepHeader *header, RfText *payload) {
