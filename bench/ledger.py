@@ -2,9 +2,9 @@
 """bench/ledger.py [CLAIM...] [--seeds 0,1000003,...] [--jobs K] [--limit S] [--stop S] [--heavy] [--out DIR]
 
 The table claim x seed of the ledger, one process for every cell. RELUFLOW names the program (build/reluflow), RELUFLOW_DATA the
-folder with mnist/. A cell that takes longer than --limit seconds is broken off and reads `time`; after --stop seconds no further
+folder with mnist/. A cell that takes more than --limit seconds of processor time (for each of its threads) is broken off and reads `time`; after --stop seconds no further
 cell begins and those that run are broken off, so that the table is written. DIR (bench/results/ledger) keeps what has ended: the same command goes on
-where it was broken off (a cell that was broken off is run again), and a program that has changed begins anew unless --keep is given.
+where it was stopped, and a program that has changed begins anew unless --keep is given.
   DIR/ledger.txt  claim x seed: a dot for a pass, otherwise the verdict; the largest processor time; below, what did not pass and why
   DIR/ledger.tsv  claim, seed, verdict, processor seconds, wall seconds, printed form, note
   DIR/runs.tar.gz the JSON of every cell
@@ -77,27 +77,29 @@ class Cells:
         if cell is None and left < 1:
             cell = {"id": claim, "verdict": "left", "note": "not begun"}
         elif cell is None:
-            cell = self.fresh(claim, seed, min(left, self.words.limit))
-            if cell["verdict"] != "time":
+            cell = self.fresh(claim, seed, min(left, 1e6))
+            if cell["verdict"] != "time" or cell["cpu"] >= self.words.limit:  # otherwise it was --stop that broke it off
                 with open(self.path(claim, seed), "w") as file:
                     json.dump(cell, file)
         with self.lock:
             self.known[claim, seed] = cell
             print(f"{len(self.known):5d} {claim:8s} {seed:>10s} {cell['verdict']:10s} {cell.get('cpu', 0):7.1f} s", flush=True)
 
-    def fresh(self, claim, seed, limit):
+    def fresh(self, claim, seed, left):
         command = [self.program, "verify", claim, "--threads", str(self.words.threads), "--quiet", "--json"]
         command += ["--seed", seed] if seed != "0" else []
         command += ["--heavy"] if self.words.heavy else ["--quick"] if self.words.quick else []
         begin = time.monotonic()
         with open(self.path(claim, seed) + ".out", "w+") as out, open(self.path(claim, seed) + ".err", "w+") as err:
-            child = subprocess.Popen(command, stdout=out, stderr=err)
-            alarm = threading.Timer(limit, child.send_signal, [signal.SIGKILL])
+            spent = int(self.words.limit * self.words.threads) + 1
+            limited = ["bash", "-c", f'ulimit -t {spent}; exec "$@"', "cell", *command]
+            child = subprocess.Popen(limited, stdout=out, stderr=err)
+            alarm = threading.Timer(left, child.send_signal, [signal.SIGKILL])
             alarm.start()
             _, status, used = os.wait4(child.pid, 0)
             child.returncode = status
-            broken = not alarm.is_alive()
             alarm.cancel()
+            broken = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGXCPU)
             out.seek(0), err.seek(0)
             text, complaint = out.read(), err.read()
         os.remove(out.name), os.remove(err.name)
