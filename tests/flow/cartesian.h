@@ -40,6 +40,7 @@ typedef struct Cart {
   double q[CART_N], up[CART_N],
       down[CART_N];                       /* margins; field of a plane on its two sides, times its normal */
   double pull[CART_N], log_sum, log_loss; /* relative: pulls over their sum, the logarithms of sum and loss */
+  double log_seen, margin_seen;           /* and of the loss of the samples seen, and their least margin */
   double slope[CART_M][CART_D];
   double theta[CART_V], t, step;
   double loss_value, margin;
@@ -89,23 +90,43 @@ static inline bool cart_project(const Cart *c, const double *g, const int *on, i
   return count <= c->d && cart_solve(A, z, count);
 }
 
-/* Divides the pulls by their sum, from logarithms. */
+/* Is sample i on the active side of some live neuron? One that is only slid on pushes with any small slope. */
+static inline bool cart_seen(const Cart *c, int i) {
+  int p = c->plane[i];
+  for (int k = 0; k < c->m && p >= 0; k++) {
+    int s = c->side[k][p] * (c->ratio[i] > 0 ? 1 : -1);
+    if (!c->dead[k] && (s > 0 || (s < 0 && c->leak != 0))) return true;
+  }
+  return false;
+}
+
+/* Divides the pulls by the sum over the samples that are seen, from logarithms; the others are walls. */
 static inline void cart_relative(Cart *c) {
-  double log_pull[CART_N], most = -INFINITY, sum = 0, high = -INFINITY, losses = 0, log_loss[CART_N];
+  double log_pull[CART_N], log_loss[CART_N], most = -INFINITY, high = -INFINITY, high_seen = -INFINITY;
+  double sum = 0, all = 0, losses = 0;
+  bool seen[CART_N];
+  c->margin_seen = INFINITY;
   for (int i = 0; i < c->n; i++) {
     double q = c->q[i], soft = fmax(0, q) + log1p(exp(-fabs(q))); /* ln(1 + e^q) */
+    double own = fmax(0, -q) + log1p(exp(-fabs(q)));              /* ln(1 + e^-q), the logistic loss */
+    seen[i] = cart_seen(c, i);
     log_pull[i] = c->loss == 2 ? -q : -soft;
-    double own = fmax(0, -q) + log1p(exp(-fabs(q))); /* ln(1 + e^-q), the logistic loss */
     log_loss[i] = c->loss == 2 || q > 40 ? -q : log(own);
-    most = fmax(most, log_pull[i]), high = fmax(high, log_loss[i]);
+    high = fmax(high, log_loss[i]);
+    if (!seen[i]) continue;
+    most = fmax(most, log_pull[i]), high_seen = fmax(high_seen, log_loss[i]);
+    c->margin_seen = fmin(c->margin_seen, q);
   }
+  if (most == -INFINITY) most = 0, sum = 1;
   for (int i = 0; i < c->n; i++) {
-    sum += c->pull[i] = exp(log_pull[i] - most);
-    losses += exp(log_loss[i] - high);
+    c->pull[i] = exp(fmin(600, log_pull[i] - most));
+    all += exp(log_loss[i] - high);
+    if (seen[i]) sum += c->pull[i], losses += exp(log_loss[i] - high_seen);
   }
   double each = (c->loss == 1 ? log(2) : 0) - (c->mean ? log(c->n) : 0);
   for (int i = 0; i < c->n; i++) c->pull[i] /= sum;
-  c->log_sum = most + log(sum) + each, c->log_loss = high + log(losses) + each;
+  c->log_sum = most + log(sum) + each, c->log_loss = high + log(all) + each;
+  c->log_seen = losses > 0 ? high_seen + log(losses) : -INFINITY;
   c->loss_value = exp(c->log_loss);
 }
 

@@ -1,10 +1,11 @@
 /* The second opinion carried far: to large margins, or to where the loss no longer falls. The same plain
- * weights, sides and events as cartesian.h, in the clock ds = S dt with S the sum of the pulls, and by
- * a method that stiff problems do not stop: RODAS (Hairer and Wanner, Solving ODEs II, IV.7; order 4(3),
- * L-stable) with the exact Jacobian matrix. A step is at most one growth time of the fastest neuron, so that
- * nothing that grows is stepped over. How far to trust it: a_k^2 - |w_k|^2 is conserved by the flow and not
- * by the method, is put back after every step, and the largest sum of what had to be put back is reported;
- * sensitive runs are told by a second tolerance. */
+ * weights, sides and events as cartesian.h, in the clock ds = S dt with S the sum of the pulls of the
+ * samples that are seen (the others exert no force, and may wait for e^400), and by a method that stiff
+ * problems do not stop: RODAS (Hairer and Wanner, Solving ODEs II, IV.7; order 4(3), L-stable) with the exact
+ * Jacobian matrix. A step is at most one growth time of the fastest neuron, so that nothing that grows is
+ * stepped over. How far to trust it: a_k^2 - |w_k|^2 is conserved by the flow and not by the method, is put
+ * back after every step, and the largest sum of what had to be put back is reported; sensitive runs are told
+ * by a second tolerance. */
 #ifndef RF_TEST_CARTESIAN_FAR_H
 #define RF_TEST_CARTESIAN_FAR_H
 
@@ -304,10 +305,10 @@ static inline void far_step(CartFar *far) {
   c->status = CART_UNFINISHED;
 }
 
-/* After cart_begin: until every margin exceeds `margin`, or the loss has fallen by less than a millionth over
- * the last six decades of time, nine after the time unit of the slowest sample. Where rounding stops it
- * before (a velocity of 1e-16 over a time of 1e9 is motion), three decades with
- * a fall of less than 1e-5 count, six after that unit.
+/* After cart_begin: until every margin exceeds `margin`; or only those of the samples that are seen; or their
+ * loss has fallen by less than a millionth over the last six decades of time, nine after the time unit of the
+ * slowest sample. Where rounding stops it before (a velocity of 1e-16 over a time of 1e9 is motion), three
+ * decades with a fall of less than 1e-5 count, six after that unit.
  */
 static inline CartStatus far_to_end(CartFar *far, double margin) {
   enum { QUIET = 6, ENOUGH = 3, STEPS = 20000 };
@@ -328,14 +329,14 @@ static inline CartStatus far_to_end(CartFar *far, double margin) {
     if (c->plane[i] >= 0) shortest = fmin(shortest, cart_dot(c->x[i], c->x[i], c->d));
   double decade = fmax(0, -log(shortest)) / log(10) + 3;
   while (c->status == CART_RUNNING && c->steps < c->limit) {
-    before = c->log_loss;
+    before = c->log_seen;
     far_step(far);
     if (c->status != CART_RUNNING) break;
     far_sleep(far);
-    if (c->margin >= margin) c->status = CART_REACHED;
+    if (c->margin_seen >= margin) c->status = c->margin >= margin ? CART_REACHED : CART_PLATEAU;
     for (; far->log_t >= decade * log(10) && c->status == CART_RUNNING; decade++, decades++) {
-      rests = decades >= ENOUGH && past[ENOUGH - 1] - c->log_loss < 1e-5;
-      if (decades >= QUIET && past[QUIET - 1] - c->log_loss < 1e-6) c->status = CART_PLATEAU;
+      rests = decades >= ENOUGH && past[ENOUGH - 1] - c->log_seen < 1e-5;
+      if (decades >= QUIET && past[QUIET - 1] - c->log_seen < 1e-6) c->status = CART_PLATEAU;
       memmove(past + 1, past, sizeof(double) * (QUIET - 1));
       past[0] = before;
     }
