@@ -90,7 +90,8 @@ static inline bool cart_project(const Cart *c, const double *g, const int *on, i
   return count <= c->d && cart_solve(A, z, count);
 }
 
-/* Is sample i on the active side of some live neuron? One that is only slid on pushes with any small slope. */
+/* Is sample i on the active side of some live neuron? One that is only slid on pushes with any small slope.
+ */
 static inline bool cart_seen(const Cart *c, int i) {
   int p = c->plane[i];
   for (int k = 0; k < c->m && p >= 0; k++) {

@@ -1,5 +1,5 @@
 /* The flow against the Cartesian integrator: weights at finite times, and what became of runs that were
- * called converged or not separated. Shared by the suite and bench/random_flow.c. */
+ * called converged or not separated. Shared by the suite and bench/statuses.c. */
 #ifndef RF_TEST_OPINION_H
 #define RF_TEST_OPINION_H
 
