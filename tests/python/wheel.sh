@@ -8,7 +8,7 @@ wheel=${RF_WHEEL:-$(ls dist/reluflow-*manylinux*.whl 2>/dev/null | tail -1)}
 [ -n "$wheel" ] && [ -e "$wheel" ] || { echo "skipped: no wheel in dist/ (./bootstrap wheel)"; exit 77; }
 work=$RF_BUILD/python-wheel; rm -rf "$work"; mkdir -p "$work"
 fail() { tail -5 "$work/log"; echo "$1"; exit 1; }
-case $wheel in *-cp311-abi3-manylinux_2_28_x86_64.whl | *-cp311-abi3-manylinux_2_1?_*) ;; *) fail "not a wheel for old systems: $wheel" ;; esac
+case $wheel in *-cp39-abi3-manylinux_2_28_x86_64.whl | *-cp39-abi3-manylinux_2_1?_*) ;; *) fail "not a wheel for old systems: $wheel" ;; esac
 python3 -m venv "$work/venv" || exit 77
 "$work/venv/bin/pip" install -q --disable-pip-version-check numpy >"$work/log" 2>&1 || { echo "skipped: PyPI cannot be reached"; exit 77; }
 "$work/venv/bin/pip" install -q --disable-pip-version-check --no-deps "$wheel" >"$work/log" 2>&1 || fail "the wheel does not install"
