@@ -12,13 +12,16 @@
  * commands, with --list the undecided, too. Exit status 1 when something is wrong. */
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../tests/flow/opinion.h"
 
-enum { RUN_SECONDS = 60 };
+/* Seconds of work that a run may take; WAITING times as long on the clock, since others may use the machine.
+ */
+enum { RUN_SECONDS = 60, WAITING = 8 };
 
 typedef struct Options {
   int family; /* FAMILY_COUNT: layered; FAMILY_COUNT + 1: all */
@@ -86,7 +89,7 @@ static double run_again(const FamilyProblem *p, const RfFlowLimit *limit) {
   double distance = NAN;
   rf_context_init(&context);
   context.tol.ode *= 0.01;
-  context.deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;
+  context.deadline = rf_clock_seconds() + WAITING * RUN_SECONDS / 3.0;
   rf_flow_settings_init(&settings);
   settings.check_direction = settings.with_alignment = settings.audit = false;
   if (rf_flow_run(&context, &other, &p->flow, &settings) < 0) return NAN;
@@ -190,7 +193,7 @@ static void check_layered(RfContext *context, Report *report, const LayeredProbl
   }
   report->direction_error = limit->direction_error;
   context->tol.ode *= 0.1;
-  context->deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;
+  context->deadline = rf_clock_seconds() + WAITING * RUN_SECONDS / 3.0;
   report->rerun = NAN;
   if (rf_flow_run_layered(context, &other, &p->net, p->X, p->y, p->n, p->loss, false, &settings) < 0) return;
   if (other.outcome == RF_FLOW_CONVERGED) report->rerun = layered_distance(&other.net, &limit->net);
@@ -209,7 +212,7 @@ static void run_layered(Report *report, const LayeredProblem *p) {
   RfLayeredLimit limit = {0};
   rf_context_init(&context);
   rf_flow_settings_init(&settings);
-  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
+  context.deadline = rf_clock_seconds() + WAITING * RUN_SECONDS / 2.0;
   clock_t began = clock();
   report->status =
       rf_flow_run_layered(&context, &limit, &p->net, p->X, p->y, p->n, p->loss, false, &settings);
@@ -239,7 +242,7 @@ static void run_one(Report *report, const FamilyProblem *p, const Options *optio
   if (options->ode > 0) context.tol.ode = options->ode;
   if (options->finite) settings.until = RF_UNTIL_TIME, settings.until_value = time;
   clock_t began = clock(); /* of this process: the machine may be busy with others */
-  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
+  context.deadline = rf_clock_seconds() + WAITING * RUN_SECONDS / 2.0;
   report->status = rf_flow_run(&context, &result, &p->flow, &settings);
   report->seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
   context.deadline = INFINITY;
@@ -268,7 +271,9 @@ static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, cons
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    alarm(options->second || options->finite ? 10 * RUN_SECONDS : RUN_SECONDS);
+    rlim_t most = options->second || options->finite ? 10 * RUN_SECONDS : RUN_SECONDS;
+    setrlimit(RLIMIT_CPU, &(struct rlimit){most, most + 1});
+    alarm((unsigned)(WAITING * most));
     if (layered)
       run_layered(report, layered);
     else
@@ -280,7 +285,7 @@ static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, cons
   close(ends[0]);
   waitpid(child, &state, 0);
   if (whole) return;
-  bool late = WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM;
+  bool late = WIFSIGNALED(state) && (WTERMSIG(state) == SIGALRM || WTERMSIG(state) == SIGXCPU);
   tally->hangs += late, tally->crashes += !late;
   report->status = RF_ERR_NUMERIC;
   snprintf(report->text, sizeof report->text, late ? "no end" : "crash %d", state);

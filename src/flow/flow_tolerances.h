@@ -23,6 +23,7 @@
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
+#define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -56,6 +57,7 @@
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
 #define RF_TOL_TOGETHER_WIDE                                                                                 \
   3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MOST_GROWTH 7.0 /* ln: a difference that grew by 1e3 is no small one any more */
 #define RF_TOL_MERGED_PUSH                                                                                   \
   1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
                                */
@@ -145,6 +147,7 @@
 #define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
+#define RF_TOL_NEARLY_BALANCED 0.1    /* a^2 - |w|^2 where a is known from it to the last digit */
 #define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
 #define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
 #define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */

@@ -83,7 +83,10 @@ static void steer(RfRun *run, double q_aim) {
 static RfStatus advance(RfRun *run) {
   rf_index before = run->system.n_seen;
   RfStatus status = rf_fit_advance(run);
-  if (!status && run->since_event == 0) rf_system_fields(&run->system, run->system.y), run->fresh = false;
+  if (!status && run->since_event == 0) {
+    rf_system_fields(&run->system, run->system.y), run->fresh = false;
+    run->phase.tau_event = run->system.tau;
+  }
   run->woken = !status && run->system.n_seen > before;
   return status;
 }
@@ -114,6 +117,8 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     phase->left = phase->round < 2 ? 10 : 25;
     phase->drifting = 0;
     system->mu = 0;
+    if (!rf_run_large(run)) status = rf_run_gather(run); /* those that were parted at a hyperplane */
+    if (status) return status;
     phase->growth = growth_rate(run);
     rf_run_reset(run);
   }

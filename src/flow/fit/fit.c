@@ -125,7 +125,8 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, run->together);
+  RfStatus status = rf_run_large(run) ? RF_OK : rf_apart_carry(&run->system);
+  if (!status) status = rf_system_merge(&run->system, &merged, run->together);
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;

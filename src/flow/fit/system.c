@@ -232,6 +232,21 @@ double rf_system_gauge_rate(const RfSystem *system) {
   return rate;
 }
 
+/* (a^2 - |w|^2) e^{2 rho} is what it was at the start. A unit that has grown by 1e6 keeps four digits of it
+ * in (w, a), and when it shrinks again they decide where a passes 0: they are put back from the start while a
+ * and |w| are near to each other, where they follow from it. */
+static void restore_balance(const RfSystem *system, rf_index u, double *w, double *a, double *rho) {
+  rf_index k = system->only[u];
+  double norm = rf_la_norm(w, system->d);
+  if (k < 0 || *a == 0 || norm == 0) return;
+  double b = system->conserved[2 * k] *
+             exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
+  if (!(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  *rho += 0.5 * log(norm * fabs(*a) / (0.5 * sqrt((1 - b) * (1 + b)))); /* a w e^{2 rho} stays */
+  rf_la_scale(w, sqrt(0.5 * (1 - b)) / norm, system->d);
+  *a = copysign(sqrt(0.5 * (1 + b)), *a);
+}
+
 void rf_system_normalise(RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units;
   double *a = y + units * d, *rho = a + units;
@@ -255,6 +270,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
         rf_la_scale(w, 1 / joint, d);
         a[k] /= joint;
         rho[k] += log(joint);
+        restore_balance(system, k, w, &a[k], &rho[k]);
       }
     }
   }

@@ -15,6 +15,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->sigma);
   rf_free(system->slope);
   rf_free(system->balanced);
+  rf_free(system->apart);
   rf_free(system->dead);
   rf_free(system->slide);
   rf_free(system->unit_of);
