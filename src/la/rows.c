@@ -2,7 +2,7 @@
  * for LANES vectors at a time each nonzero is read once. Lanes are separate sums, and rows are summed by
  * parts that depend on the shape alone, so the bits do not depend on threads or processor. Rows with few
  * zeros are left to BLAS. */
-#include "la/rows.h"
+#include "la/la.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Products with rows kept without their zeros against plain loops, at every number of lanes and of threads. */
-#include "la/rows.h"
+#include "la/la.h"
 #include "rf_test.h"
 
 #include <math.h>

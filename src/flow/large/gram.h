@@ -2,7 +2,7 @@
 #ifndef RF_FLOW_LARGE_GRAM_H
 #define RF_FLOW_LARGE_GRAM_H
 
-#include "la/rows.h"
+#include "la/la.h"
 
 typedef struct RfGram {
   rf_index n;
