@@ -16,7 +16,7 @@ enum {
 /* Share of nonzeros up to which indices pay. */
 static const double sparse_share = 0.4;
 
-void rf_rows_free(RfRows *rows) {
+void rf_rows_free(RfManyRows *rows) {
   rf_free(rows->start);
   rf_free(rows->column);
   rf_free(rows->value);
@@ -29,7 +29,7 @@ static rf_index parts_of(rf_index n) {
   return parts < 1 ? 1 : parts < PARTS ? parts : PARTS;
 }
 
-static bool without_zeros(RfRows *rows, rf_index count) {
+static bool without_zeros(RfManyRows *rows, rf_index count) {
   rf_index at = 0, n = rows->n, d = rows->d;
   rows->start = RF_NEW(rf_index, n + 1);
   rows->column = RF_NEW(int32_t, count);
@@ -44,9 +44,9 @@ static bool without_zeros(RfRows *rows, rf_index count) {
   return true;
 }
 
-RfStatus rf_rows_new(RfContext *context, RfRows *rows, const double *X, rf_index n, rf_index d) {
+RfStatus rf_rows_new(RfContext *context, RfManyRows *rows, const double *X, rf_index n, rf_index d) {
   rf_index count = 0;
-  *rows = (RfRows){.n = n, .d = d, .X = X};
+  *rows = (RfManyRows){.n = n, .d = d, .X = X};
   for (rf_index k = 0; k < n * d; k++) count += X[k] != 0;
   rows->work = RF_NEW(double, parts_of(n) * d * LANES);
   bool room = rows->work != NULL;
@@ -62,7 +62,7 @@ RfStatus rf_rows_new(RfContext *context, RfRows *rows, const double *X, rf_index
 /* The loops are written once for a number of lanes known to the compiler. */
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void images_of(double *C, const double *restrict packed, const RfRows *rows, rf_index from,
+INLINE void images_of(double *C, const double *restrict packed, const RfManyRows *rows, rf_index from,
                       rf_index to, rf_index count, const int lanes) {
   const int32_t *restrict column = rows->column;
   const double *restrict value = rows->value;
@@ -83,20 +83,20 @@ INLINE void images_of(double *C, const double *restrict packed, const RfRows *ro
   }
 }
 
-RF_HOT static void many_images(double *C, const double *packed, const RfRows *rows, rf_index from,
+RF_HOT static void many_images(double *C, const double *packed, const RfManyRows *rows, rf_index from,
                                rf_index to, rf_index count) {
   images_of(C, packed, rows, from, to, count, LANES);
 }
 
-RF_HOT static void few_images(double *C, const double *packed, const RfRows *rows, rf_index from, rf_index to,
-                              rf_index count) {
+RF_HOT static void few_images(double *C, const double *packed, const RfManyRows *rows, rf_index from,
+                              rf_index to, rf_index count) {
   images_of(C, packed, rows, from, to, count, FEW);
 }
 
 /* The first row of a part. */
 static rf_index part_at(rf_index n, rf_index parts, rf_index part) { return n * part / parts; }
 
-void rf_rows_images(double *C, const double *A, const RfRows *rows, rf_index m, int threads) {
+void rf_rows_images(double *C, const double *A, const RfManyRows *rows, rf_index m, int threads) {
   rf_index n = rows->n, d = rows->d, parts = parts_of(n);
   double *packed = rows->work;
   if (!rows->start) {
@@ -118,7 +118,7 @@ void rf_rows_images(double *C, const double *A, const RfRows *rows, rf_index m, 
 /* ---- A X ------------------------------------------------------------------------------------- */
 
 /* sum (d x lanes) += rows from..to by their factors A (count x n). */
-INLINE void combine_rows(double *restrict sum, const double *A, const RfRows *rows, rf_index from,
+INLINE void combine_rows(double *restrict sum, const double *A, const RfManyRows *rows, rf_index from,
                          rf_index to, rf_index count, const int lanes) {
   rf_index n = rows->n;
   for (rf_index i = from; i < to; i++) {
@@ -133,17 +133,17 @@ INLINE void combine_rows(double *restrict sum, const double *A, const RfRows *ro
   }
 }
 
-RF_HOT static void combine_many(double *sum, const double *A, const RfRows *rows, rf_index from, rf_index to,
-                                rf_index count) {
+RF_HOT static void combine_many(double *sum, const double *A, const RfManyRows *rows, rf_index from,
+                                rf_index to, rf_index count) {
   combine_rows(sum, A, rows, from, to, count, LANES);
 }
 
-RF_HOT static void combine_few(double *sum, const double *A, const RfRows *rows, rf_index from, rf_index to,
-                               rf_index count) {
+RF_HOT static void combine_few(double *sum, const double *A, const RfManyRows *rows, rf_index from,
+                               rf_index to, rf_index count) {
   combine_rows(sum, A, rows, from, to, count, FEW);
 }
 
-void rf_rows_combine(double *C, const double *A, const RfRows *rows, rf_index m, int threads) {
+void rf_rows_combine(double *C, const double *A, const RfManyRows *rows, rf_index m, int threads) {
   rf_index n = rows->n, d = rows->d, parts = parts_of(n);
   if (!rows->start) {
     rf_la_product_nn(C, A, rows->X, m, d, n);

@@ -16,7 +16,7 @@ static double *draw(RfRandom *random, rf_index count, double share) {
 
 static void compare(RfRandom *random, rf_index n, rf_index d, rf_index m, double share) {
   RfContext context;
-  RfRows rows;
+  RfManyRows rows;
   double *X = draw(random, n * d, share), *A = draw(random, m * d, 1), *B = draw(random, m * n, 0.7);
   double *images = RF_NEW(double, m *n), *sums = RF_NEW(double, m *d), *again = RF_NEW(double, m *(n + d));
   rf_context_init(&context);

@@ -8,7 +8,7 @@ typedef struct RfGram {
   rf_index n;
   float *rows;    /* n x n */
   double *square; /* n: |x_i|^2 */
-  RfRows data;    /* the samples themselves, for products with a few vectors */
+  RfManyRows data;    /* the samples themselves, for products with a few vectors */
   int threads;
 } RfGram;
 
