@@ -116,7 +116,7 @@ static inline double *rf_system_rho(const RfSystem *system, double *y) {
 /* Margins, weights and fields at y: fills q, p, c, log_S, g. */
 void rf_system_fields(RfSystem *system, const double *y);
 /* H (rows x n) = W X^T. */
-void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d);
+void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows);
 /* H at the y of the last rf_system_fields. */
 void rf_system_planes(RfSystem *system, const double *y);
 /* Field of a unit: that of its class. */
@@ -220,19 +220,21 @@ typedef struct RfHit {
 } RfHit;
 
 /* Where the drivers are, so that a run can be taken up again. */
+enum { RF_MARKS = 8 };
 typedef struct RfPhase {
-  int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
-  rf_index steps;   /* of the part */
-  double tau_event; /* tau of the last event */
-  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
-  rf_index best_at; /* fit: step of that */
-  int round;        /* frozen: stretch */
-  rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
-  double last;      /* frozen: distance of the last polish */
-  double growth;    /* frozen: of the network, at the start of the stretch */
-  int drifting;     /* frozen: steps of the stretch that moved the scale */
-  int stalled;      /* frozen: polishes in a row at the same distance */
-  bool high;        /* frozen: the larger scale, for good */
+  int part;               /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
+  rf_index steps;         /* of the part */
+  double tau_event;       /* tau of the last event */
+  double best;            /* fit: ln L when it was last seen to fall by 1e-8 */
+  rf_index best_at;       /* fit: step of that */
+  int round;              /* frozen: stretch */
+  rf_index left;          /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
+  double last;            /* frozen: distance of the last polish */
+  double growth;          /* frozen: of the network, at the start of the stretch */
+  int drifting;           /* frozen: steps of the stretch that moved the scale */
+  int stalled;            /* frozen: polishes in a row at the same distance */
+  bool high;              /* frozen: the larger scale, for good */
+  double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
 } RfPhase;
 
 /* How often a unit met a hyperplane lately, for the last few pairs. */

@@ -80,6 +80,7 @@
 #define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */
 #define RF_TOL_DRIFT_TO    0.1    /* and to which */
 #define RF_TOL_DRIFT_STEP  0.5    /* growth per step meanwhile: the weights follow */
+#define RF_TOL_TRAVEL      1e-3   /* way of the direction over a stretch: more, and its end is not near */
 #define RF_TOL_STALL       1e-3   /* relative change of the distance to the polished point that is none */
 #define RF_TOL_ESCAPE      1e-7   /* rate over the network's own above which a vanishing unit comes back */
 #define RF_TOL_NEAR        1e-6   /* distance of state and polished point at which that is the end */
@@ -125,6 +126,10 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_WEIGHT                                                                                   \
+  1e-9 /* p of samples that are left out of the fit until they weigh more: thousands of them, 1e-5 */
+#define RF_TOL_WALK_LEFT_OUT                                                                                 \
+  1e-4 /* what they may weigh together before they are chosen anew, a tenth of a step */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
  * inside (large/) pay as soon as the data are separated. */
 static double q_switch(const RfRun *run) {
   return !rf_stride_fits(run) ? 15
-         : run->problem->gram ? 9
+         : run->problem->gram ? 30
                               : 1; /* with thousands of samples, when few push */
 }
 

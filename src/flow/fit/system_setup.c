@@ -113,7 +113,7 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
 
 static void start_sides(RfSystem *system) {
   rf_index n = system->n, d = system->d;
-  rf_flow_planes_of(system->H, system->y, system->problem->X, system->units, n, d);
+  rf_flow_planes_of(system->H, system->y, system->problem, system->units);
   for (rf_index u = 0; u < system->units; u++) {
     double near = system->context->tol.zero * rf_la_norm(system->y + u * d, d);
     for (rf_index i = 0; i < n; i++) {
