@@ -41,7 +41,7 @@ static const char style[] =
     "svg{min-width:0;max-width:100%;"
     "height:auto}.grid{overflow-x:auto}.grid table{font-size:.85rem}details "
     "summary{cursor:pointer;padding:.5rem 0}"
-    "figure svg{min-width:30rem}</style>\n";
+    "</style>\n";
 
 static const char script[] =
     "<script>\n"
@@ -132,7 +132,7 @@ static void front(RfText *page, const RfClaimRuns *runs) {
     element(page, "<h3>", fronts[k].heading, "</h3>\n");
     element(page, "<p>", fronts[k].text, "</p>\n");
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
     rf_text_addf(page, "<p class=\"small\">Computed by claim <a href=\"#%s\">%s</a>.</p></div>\n",
                  r->claim->id, r->claim->id);
@@ -210,7 +210,7 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
   rf_text_add(page, "</div>\n");
   if (r->picture && !on_front(claim)) {
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
   }
   rf_text_add(page, "</article>\n");
