@@ -3,6 +3,7 @@
  * size over- or underflows. */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/gram.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,8 +27,12 @@ static inline void planes_of(double *restrict H, const double *restrict W, const
 }
 
 /* Small products by hand, since a BLAS call costs more than they do. */
-void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d) {
-  if (rows * n * d > 4000)
+void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
+  rf_index n = problem->n, d = problem->d;
+  const double *X = problem->X;
+  if (problem->gram)
+    rf_rows_images(H, W, &problem->gram->data, rows, problem->gram->threads);
+  else if (rows * n * d > 4000)
     rf_la_product_nt(H, W, X, rows, n, d);
   else if (d == 2)
     planes_of(H, W, X, rows, n, 2);
@@ -44,7 +49,7 @@ static inline void add_outputs(double *restrict q, double factor, const double *
 static void unit_outputs(RfSystem *system, const double *y) {
   rf_index n = system->n, units = system->units;
   const double *a = y + units * system->d, *rho = a + units;
-  rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  rf_flow_planes_of(system->H, y, system->problem, system->units);
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]);
     if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
@@ -63,7 +68,7 @@ static void class_outputs(RfSystem *system, const double *y) {
     if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
     for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
   }
-  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
+  rf_flow_planes_of(system->M, system->V, system->problem, system->classes);
   for (rf_index k = 0; k < system->classes; k++) {
     if (system->dead[system->leader[k]]) continue;
     add_outputs(system->q, 1, system->slope + system->leader[k] * n, system->M + k * n, n);
@@ -132,12 +137,16 @@ static inline void fields_of(double *restrict g, const double *restrict slope, c
 static void class_fields(RfSystem *system) {
   rf_index n = system->n, d = system->d, classes = system->classes;
   const double *X = system->problem->X;
-  if (classes * n * d > 4000) {
+  if (system->problem->gram || classes * n * d > 4000) {
     for (rf_index k = 0; k < classes; k++) {
       const double *slope = system->slope + system->leader[k] * n;
       for (rf_index i = 0; i < n; i++) system->M[k * n + i] = slope[i] * system->c[i];
     }
-    rf_la_product_nn(system->g, system->M, X, classes, d, n);
+    const RfGram *gram = system->problem->gram;
+    if (gram)
+      rf_rows_combine(system->g, system->M, &gram->data, classes, gram->threads);
+    else
+      rf_la_product_nn(system->g, system->M, X, classes, d, n);
     return;
   }
   for (rf_index k = 0; k < classes; k++) {
@@ -150,8 +159,7 @@ static void class_fields(RfSystem *system) {
 }
 
 void rf_system_planes(RfSystem *system, const double *y) {
-  if (!system->planes_known)
-    rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  if (!system->planes_known) rf_flow_planes_of(system->H, y, system->problem, system->units);
   system->planes_known = true;
 }
 
@@ -253,6 +261,21 @@ double rf_system_gauge_rate(const RfSystem *system) {
   return rate;
 }
 
+/* (a^2 - |w|^2) e^{2 rho} is what it was at the start. A unit that has grown by 1e6 keeps four digits of it
+ * in (w, a), and when it shrinks again they decide where a passes 0: they are put back from the start while a
+ * and |w| are near to each other, where they follow from it. */
+static void restore_balance(const RfSystem *system, rf_index u, double *w, double *a, double *rho) {
+  rf_index k = system->only[u];
+  double norm = rf_la_norm(w, system->d);
+  if (k < 0 || *a == 0 || norm == 0) return;
+  double b = system->conserved[2 * k] *
+             exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
+  if (!(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  *rho += 0.5 * log(norm * fabs(*a) / (0.5 * sqrt((1 - b) * (1 + b)))); /* a w e^{2 rho} stays */
+  rf_la_scale(w, sqrt(0.5 * (1 - b)) / norm, system->d);
+  *a = copysign(sqrt(0.5 * (1 + b)), *a);
+}
+
 void rf_system_normalise(RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units;
   double *a = y + units * d, *rho = a + units;
@@ -276,6 +299,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
         rf_la_scale(w, 1 / joint, d);
         a[k] /= joint;
         rho[k] += log(joint);
+        restore_balance(system, k, w, &a[k], &rho[k]);
       }
     }
   }
@@ -320,7 +344,11 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
    * afresh, g may be projected */
   bool few = n * d <= FEW;
   for (rf_index i = 0; i < n && !few; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
-  if (!few) rf_la_combine(field, system->problem->X, factor, n, d, d);
+  const RfGram *gram = system->problem->gram;
+  if (!few && gram)
+    rf_rows_combine(field, factor, &gram->data, 1, gram->threads);
+  else if (!few)
+    rf_la_combine(field, system->problem->X, factor, n, d, d);
   for (rf_index k = 0; k < slide->n_planes; k++) {
     double sum, kink;
     plane_weights(system, slide, k, &sum, &kink);
