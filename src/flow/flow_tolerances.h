@@ -124,6 +124,11 @@
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
 
+/* ---- rows of different lengths (graded.c) ---- */
+
+#define RF_TOL_ALIKE                                                                                         \
+  1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
+
 /* ---- found while following ------------------------------------------------------------------------- */
 
 #define RF_TOL_LINE            1e-14  /* a sample off the line of another by this of its length lies on it */
