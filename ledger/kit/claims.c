@@ -85,9 +85,9 @@ static bool admitted(RfClaimRun *run, const RfClaim *claim, const RfContext *con
 }
 
 static void run_one(const RfContext *context, RfClaimBoard *board, RfClaimResult *result,
-                    const RfClaim *claim, const RfClaimSettings *settings) {
+                    const RfClaim *claim, const RfClaimSettings *settings, int threads) {
   RfContext own = *context;
-  own.threads = 1, own.on_message = NULL;
+  own.threads = threads, own.on_message = NULL;
   own.on_progress = context->on_progress ? tick : NULL, own.user = board;
   RfClaimRun run = {.context = &own, .settings = settings, .result = result};
   double start = rf_clock_seconds();
@@ -119,6 +119,7 @@ RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim
                        rf_index count, const RfClaimSettings *settings) {
   RfClaimBoard board;
   int threads = context->threads < 1 ? 1 : context->threads;
+  int lanes = count < threads ? (int)(count < 1 ? 1 : count) : threads;
   rf_index *order = RF_NEW(rf_index, count);
   for (rf_index k = 0; k < count; k++) {
     blank(&results[k], claims[k]);
@@ -126,13 +127,13 @@ RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim
   }
   if (!order) return rf_fail(context, RF_ERR_MEMORY, "out of memory");
   rf_board_init(&board, order, context, claims, count, settings);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1)
   for (rf_index j = 0; j < count; j++) {
     rf_index k = order[j];
     RfClaimResult result;
 #pragma omp critical(rf_claims_board)
     rf_board_begin(&board, lane(), claims[k]->id);
-    run_one(context, &board, &result, claims[k], settings);
+    run_one(context, &board, &result, claims[k], settings, lanes > 1 ? 1 : threads);
 #pragma omp critical(rf_claims_board)
     {
       results[k] = result;

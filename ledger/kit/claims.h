@@ -118,9 +118,9 @@ RF_API const char *rf_claim_kind_name(RfClaimKind kind);
 RF_API const char *rf_claim_verdict_name(RfClaimVerdict verdict);
 /* True when the id matches a pattern with * and ?, or is "PL" for all PL-... (case does not matter). */
 RF_API bool rf_claim_matches(const RfClaim *claim, const char *pattern);
-/* Runs `count` claims, context->threads at a time and the long ones first; results[k] belongs to claims[k]:
- * free each. RF_OK when all ran (whatever their verdicts), RF_INTERRUPTED when stopped (the rest is skipped
- * and says so), or a failure. */
+/* Runs `count` claims, context->threads at a time and the long ones first (a single one has all threads);
+ * results[k] belongs to claims[k]: free each. RF_OK when all ran (whatever their verdicts), RF_INTERRUPTED
+ * when stopped (the rest is skipped and says so), or a failure. */
 RF_API RfStatus rf_claims_run(RfContext *context, RfClaimResult *results, const RfClaim *const *claims,
                               rf_index count, const RfClaimSettings *settings);
 RF_API void rf_claim_result_free(RfClaimResult *result);
