@@ -129,6 +129,9 @@
 #define RF_TOL_ALIKE                                                                                         \
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
+#define RF_TOL_ANSWER 1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff   \
+                            */
+
 /* ---- found while following ------------------------------------------------------------------------- */
 
 #define RF_TOL_LINE            1e-14  /* a sample off the line of another by this of its length lies on it */

@@ -1,8 +1,9 @@
 /* Coordinates in which long rows do not drown short ones. A neuron that is stopped by a row of length 1e6 and
- * drawn by one of length 1e-6 ends at a cosine of 1e-12 with the long one, and an input w.x formed from entries
- * of order one knows that to four digits. Orthonormal coordinates change nothing about the flow, so such data
- * are turned: the longest row becomes a multiple of e_1, the row with the longest rest lies in the span of e_1,
- * e_2, and so on (Householder's reflections). There an input is a sum of terms of its own size. */
+ * drawn by one of length 1e-6 ends at a cosine of 1e-12 with the long one, and an input w.x formed from
+ * entries of order one knows that to four digits. Orthonormal coordinates change nothing about the flow, so
+ * such data are turned: the longest row becomes a multiple of e_1, the row with the longest rest lies in the
+ * span of e_1, e_2, and so on (Householder's reflections). There an input is a sum of terms of its own size.
+ */
 #include <math.h>
 #include <string.h>
 

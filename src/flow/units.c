@@ -1,7 +1,7 @@
-/* Data of any size and any spread. With x = s x', theta' = sqrt(s) theta and t' = s t the flow on x is the flow on x': f and
- * the loss are the same, and d theta'/dt' = -grad L(theta'). Data far from size 1 are integrated as x', with
- * s a power of 4, and rows of very different lengths in coordinates of their own (graded.c); the result is
- * brought back. */
+/* Data of any size and any spread. With x = s x', theta' = sqrt(s) theta and t' = s t the flow on x is the
+ * flow on x': f and the loss are the same, and d theta'/dt' = -grad L(theta'). Data far from size 1 are
+ * integrated as x', with s a power of 4, and rows of very different lengths in coordinates of their own
+ * (graded.c); the result is brought back. */
 #include <math.h>
 #include <string.h>
 

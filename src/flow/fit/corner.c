@@ -250,11 +250,9 @@ static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
 /* w without its component along x: what has been met is met exactly, and with it the hyperplane of every
  * sample on the same line. */
 static void meet_plane(RfSystem *system, rf_index k, rf_index i) {
-  const double *x = system->problem->X + i * system->d;
-  double *w = system->y + k * system->d;
   for (rf_index j = 0; j < system->n; j++)
     if (system->line[j] == system->line[i]) system->sigma[k * system->n + j] = 0;
-  rf_la_axpy(w, -rf_la_dot(w, x, system->d) / (system->x_norm[i] * system->x_norm[i]), x, system->d);
+  rf_system_meet(system, i, system->y + k * system->d);
 }
 
 /* What the hits alone say: hyperplanes met are to be decided, slopes that have left [leak,1] tell the side,

@@ -209,8 +209,12 @@ rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
   double least = system->problem->freeze_second ? RF_TOL_RATE_FROZEN
                                                 : RF_TOL_RATE; /* steps of a frozen layer grow like tau */
   rf_index count = 0;
-  for (rf_index i = 0; i < system->n; i++)
-    if (system->seen[i] && system->p[i] > least) carrier[count++] = i;
+  double answer = system->grade && !system->problem->freeze_second ? rf_system_answer(system) : 0;
+  for (rf_index i = 0; i < system->n; i++) {
+    double x2 = system->x_norm[i] * system->x_norm[i];
+    if (system->seen[i] && (system->p[i] > least || system->p[i] * x2 * answer > RF_TOL_ANSWER))
+      carrier[count++] = i;
+  }
   return count;
 }
 
@@ -285,9 +289,32 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-static double scaled_error(const RfSystem *system, const double *error, double tol) {
-  rf_index d = system->d, units = system->units;
+/* What an error of the state does to the margins of the carriers, in units of what leaves their weights
+ * meaningful. Where rows are alike the tolerance of the state sees to it. */
+static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error) {
+  rf_index d = system->d, n = system->n, units = system->units;
   double worst = 0;
+  for (rf_index r = 0; r < method->rank; r++) {
+    rf_index i = method->carrier[r];
+    double sum = 0;
+    for (rf_index k = 0; k < units; k++) {
+      double a = system->y[units * d + k],
+             input = rf_la_dot(system->y + k * d, system->problem->X + i * d, d);
+      double moved = a * rf_la_dot(error + k * d, system->problem->X + i * d, d) +
+                     (error[units * d + k] + 2 * a * error[units * (d + 1) + k]) * input;
+      if (system->dead[k]) continue;
+      sum += system->slope[k * n + i] * rf_system_amplitude(system, system->y[units * (d + 1) + k]) * moved;
+    }
+    worst = fmax(worst, fabs(sum) / RF_TOL_MARGIN);
+  }
+  return worst;
+}
+
+static double scaled_error(const RfImplicit *method, const RfSystem *system, const double *error,
+                           double tol) {
+  rf_index d = system->d, units = system->units;
+  bool graded = system->grade && !method->large && !system->problem->freeze_second;
+  double worst = graded ? margin_error(method, system, error) : 0;
   for (rf_index i = 0; i < units * (d + 2); i++) {
     double y = fabs(system->y[i]), scale = tol;
     if (i >= units * (d + 1))
@@ -330,6 +357,6 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
   }
   memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
   rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
-  *error = scaled_error(system, method->stage[STAGES - 1], tol);
+  *error = scaled_error(method, system, method->stage[STAGES - 1], tol);
   return RF_OK;
 }

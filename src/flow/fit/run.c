@@ -305,7 +305,7 @@ static RfStatus try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
   for (rf_index k = 0; k < system->units && !status; k++)
-    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+    if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
 }
 
