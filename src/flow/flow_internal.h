@@ -165,6 +165,9 @@ void rf_system_count_members(RfSystem *system);
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
 double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
+/* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
+ * the sum of; 0 for rows that are alike. */
+double rf_system_blur(const RfSystem *system);
 /* How fast the margin of a sample that pushes with weight p answers, relative to the growth of the network: p
  * |x|^2 times this. */
 double rf_system_answer(const RfSystem *system);
@@ -294,8 +297,10 @@ typedef struct RfRun {
   RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
-  double step_taken;   /* length of the last step in tau */
-  double escape_slack; /* growth must exceed the network's by this to count as an escape */
+  rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
+  double h_stiff;       /* length of the last of them; 0: none */
+  double step_taken;    /* length of the last step in tau */
+  double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
   rf_index evaluations_fit; /* of the fit, where its end was kept */

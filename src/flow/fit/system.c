@@ -4,6 +4,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -184,6 +185,24 @@ double rf_system_reach(const RfSystem *system) {
   for (rf_index i = 0; i < system->n; i++)
     if (system->seen[i]) reach += system->p[i] * system->x_norm[i];
   return fmax(reach, RF_TOL_TINY);
+}
+
+double rf_system_blur(const RfSystem *system) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < n && system->grade; i++) {
+    double terms = 0;
+    if (!system->seen[i] || !(system->p[i] * system->x_norm[i] > least)) continue;
+    for (rf_index u = 0; u < units; u++) {
+      double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                             rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+      for (rf_index j = 0; j < d && size > 0; j++)
+        sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+      terms += size * sum;
+    }
+    blur = fmax(blur, terms * DBL_EPSILON);
+  }
+  return blur;
 }
 
 double rf_system_answer(const RfSystem *system) {
