@@ -35,6 +35,7 @@ typedef struct Newton {
   double *plane_rows; /* planes rows of N */
   double *force;      /* planes: their multipliers */
   double *unit;       /* N + most + planes: units of the unknowns */
+  double *blur;       /* n: rounding of the margins; 0 where rows are alike */
   rf_index most;      /* room for active constraints */
   rf_index *active;   /* r samples */
   double *rows;       /* r rows of N */
@@ -47,10 +48,18 @@ typedef struct Newton {
   bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
 
+/* Rounding of row.z, a sum that may be small beside its terms. */
+static double rounding_of(const Newton *newton, const double *row) {
+  double sum = 0;
+  for (rf_index j = 0; j < newton->N && newton->graded; j++) sum += fabs(row[j] * newton->z[j]);
+  return RF_TOL_ROUNDING * sum;
+}
+
 static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *newton) {
   for (rf_index i = 0; i < system->n; i++) {
     constraint_row(newton->row, polish, system, i, !newton->graded);
     polish->margins[i] = system->seen[i] ? rf_la_dot(newton->row, newton->z, newton->N) : INFINITY;
+    if (newton->graded) newton->blur[i] = rounding_of(newton, newton->row);
   }
 }
 
@@ -104,7 +113,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
-  newton->rows = RF_NEW(double, most *N + 4 * N + 2 * n);
+  newton->rows = RF_NEW(double, most *N + 4 * N + 3 * n);
   newton->matrix = RF_NEW(double, square + total);
   newton->copy = RF_NEW(double, newton->dual ? 1 : square);
   newton->pivot = RF_NEW(int32_t, total);
@@ -118,6 +127,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   newton->trial = newton->gradient + N;
   newton->row = newton->trial + N;
   newton->lambda = newton->row + N;
+  newton->blur = newton->lambda + 2 * n;
   newton->right = newton->matrix + square;
   RfStatus status = newton->graded ? newton_planes(context, newton, polish, system) : RF_OK;
   if (status) newton_free(newton);
@@ -160,8 +170,10 @@ static double stationarity(const Newton *newton) {
 
 static double infeasibility(const Newton *newton) {
   double worst = 0;
-  for (rf_index r = 0; r < newton->r; r++)
-    worst = fmax(worst, fabs(rf_la_dot(newton->rows + r * newton->N, newton->z, newton->N) - 1));
+  for (rf_index r = 0; r < newton->r; r++) {
+    const double *row = newton->rows + r * newton->N;
+    worst = fmax(worst, fabs(rf_la_dot(row, newton->z, newton->N) - 1) - rounding_of(newton, row));
+  }
   return worst;
 }
 
@@ -350,7 +362,7 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   double *columns = newton->matrix, *x = newton->lambda, *length = newton->rows; /* no longer needed */
   rf_index *tight = newton->active;
   for (rf_index i = 0; i < system->n && count < most; i++) {
-    if (!(polish->margins[i] <= 1 + RF_TOL_TIGHT)) continue;
+    if (!(polish->margins[i] <= 1 + RF_TOL_TIGHT + newton->blur[i])) continue;
     constraint_row(columns + count * N, polish, system, i, true);
     length[count] = newton->graded ? system->x_norm[i] : 1;
     rf_la_scale(columns + count * N, 1 / length[count], N);
@@ -383,8 +395,8 @@ static Findings examine(RfPolish *polish, const RfSystem *system, const Newton *
       negative = newton->lambda[r] * row_length(newton, r), found.wrong = r;
   all_margins(polish, system, newton);
   for (rf_index i = 0; i < system->n; i++)
-    if (!newton->is_active[i] && polish->margins[i] - 1 < slack)
-      slack = polish->margins[i] - 1, found.worst = i;
+    if (!newton->is_active[i] && polish->margins[i] + newton->blur[i] - 1 < slack)
+      slack = polish->margins[i] + newton->blur[i] - 1, found.worst = i;
   return found;
 }
 
@@ -412,7 +424,7 @@ static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, N
   newton->r = 0;
   memset(newton->is_active, 0, (size_t)system->n);
   for (rf_index i = 0; i < system->n; i++) {
-    if (polish->margins[i] > 1 + RF_TOL_TIGHT) continue;
+    if (polish->margins[i] > 1 + RF_TOL_TIGHT + newton->blur[i]) continue;
     if (!(polish->lambda[i] > 0))
       left_out = true;
     else if (newton->r < newton->most)
