@@ -147,7 +147,7 @@ static RfStatus draw_table(RfClaimRun *run, const Table *t) {
 
 RfStatus rf_llwa_40(RfClaimRun *run) {
   enum { sets = 24 }; /* of the separator */
-  rf_index repetitions = run->settings->heavy ? 10 : 4;
+  rf_index repetitions = run->settings->quick ? 4 : 10;
   double worst = 1, count = (double)repetitions;
   Table t = {0};
   for (int r = 0; r < rows; r++) {
@@ -266,7 +266,7 @@ static RfStatus draw_plane(RfClaimRun *run, RfSvg *svg, RfText *series, int plac
 }
 
 RfStatus rf_llwa_41(RfClaimRun *run) {
-  rf_index repetitions = run->settings->heavy ? 10 : 1;
+  rf_index repetitions = run->settings->quick ? 1 : 10;
   double v[inputs] = {0}, largest = 0, sum = 0;
   RfRandom random = rf_claim_random(run, 0);
   RfSvg svg = {0};

@@ -13,8 +13,12 @@
 #include "la/la.h"
 #include "reluflow/train.h"
 
+/* By --quick less, and on 400 samples; still enough for layers that have been trained to differ from those
+ * that have not. */
 enum {
   epochs = 50,
+  quick_epochs = 12,
+  quick_samples = 400,
   batch = 128,
   width = 128,
   features = 3136,
@@ -39,7 +43,8 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found, rf_index seed) {
   RfLayeredNet net = {0};
   RfRandom random = rf_claim_random(run, (uint64_t)seed);
   memset(t, 0, sizeof *t);
-  RfStatus status = rf_claim_digits(run, &t->data, found, 0, 1, 0, false);
+  bool quick = run->settings->quick;
+  RfStatus status = rf_claim_digits(run, &t->data, found, 0, 1, quick ? quick_samples : 0, false);
   if (status || !*found) return status;
   status = rf_pl_table_net(run, &net, false);
   if (status) return status;
@@ -49,7 +54,7 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found, rf_index seed) {
   rf_train_settings_init(&settings);
   RfTrainData samples = {.X = t->data.X, .y = t->data.y, .n = t->data.n};
   settings.optimizer = RF_TRAIN_ADAM, settings.rate = 1e-3, settings.batch = batch, settings.mean = true;
-  settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = epochs;
+  settings.precision = RF_FLOAT, settings.max_steps = -1, settings.max_epochs = quick ? quick_epochs : epochs;
   settings.seed = rf_claim_seed(run, "batches", (uint64_t)seed);
   settings.record_every = epochs; /* a look at all samples costs as much as a third of an epoch */
   status = rf_train_run(run->context, &t->result, &net, &samples, &settings);
@@ -59,8 +64,8 @@ static RfStatus train(RfClaimRun *run, Trained *t, bool *found, rf_index seed) {
 
 static void say(RfClaimRun *run, const Trained *t) {
   rf_claim_note(run, "%lld samples, %d epochs, %lld updates in float, %.0f s, loss %.1e",
-                (long long)t->data.n, (int)epochs, (long long)t->result.steps, t->result.seconds,
-                t->result.last.loss);
+                (long long)t->data.n, (int)(run->settings->quick ? quick_epochs : epochs),
+                (long long)t->result.steps, t->result.seconds, t->result.last.loss);
 }
 
 /* ---- PL-21: Figure 3 ----------------------------------------------------------------------- */
@@ -69,9 +74,17 @@ static void say(RfClaimRun *run, const Trained *t) {
 typedef struct Products {
   rf_index count[kinds];
   double value[kinds][sampled * sampled];
-  double obeying; /* share of the pairs with x_i.x_j > 0 within a class and <= 0 across */
-  double gap;     /* mean within minus mean across, over the spread of all */
+  double ahead[2]; /* chance that a product within class 0 (1) is larger than one across */
+  double obeying;  /* share of the pairs with x_i.x_j > 0 within a class and <= 0 across */
+  double gap;      /* mean within minus mean across, over the spread of all */
 } Products;
+
+static double chance_ahead(const Products *p, int kind) {
+  rf_index ahead = 0;
+  for (rf_index i = 0; i < p->count[kind]; i++)
+    for (rf_index j = 0; j < p->count[0]; j++) ahead += p->value[kind][i] > p->value[0][j];
+  return (double)ahead / ((double)p->count[kind] * (double)p->count[0]);
+}
 
 /* G: Gram matrix of 2*sampled features, class 0 first. */
 static void read_products(Products *p, const double *G) {
@@ -90,6 +103,7 @@ static void read_products(Products *p, const double *G) {
     }
   double pairs = (double)p->count[0], same = total - pairs, mean = sum / total;
   p->obeying = good / total;
+  for (int c = 0; c < 2; c++) p->ahead[c] = chance_ahead(p, c + 1);
   p->gap = (within / same - across / pairs) / sqrt(fmax(square / total - mean * mean, 1e-300));
 }
 
@@ -145,7 +159,7 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
                                Products *p, RfSvg *svg, RfText *text) {
   const RfLayeredNet *net = &t->result.net;
   const rf_index n = 2 * sampled, hidden = rf_layers_hidden(net);
-  double out[2 * sampled], gaps[stages], obeying = 0, input = 0;
+  double out[2 * sampled], gaps[stages], ahead[stages], obeying = 0, input = 0;
   choose(X, &t->data);
   RfStatus status = rf_layers_evaluate(run->context, out, Z, net, X, n);
   rf_index at = 0;
@@ -162,21 +176,26 @@ static RfStatus judge_features(RfClaimRun *run, const Trained *t, double *G, dou
     gaps[stage] = p->gap;
     if (stage == 0) input = p->obeying;
     if (stage == 7) obeying = p->obeying;
-    rf_claim_at_least(run, "within a class to the right of across, in spreads", p->gap, 0, 0);
+    ahead[stage] = fmin(p->ahead[0], p->ahead[1]);
+    /* 1/2 where the distributions are the same */
+    rf_claim_at_least(run, "chance that a product within a class exceeds one across", ahead[stage], 0.6, 0);
     if (rf_claim_draws(run)) draw_stage(svg, text, stage, p);
   }
   if (status) return status;
-  /* the ledger asks for 0.99, which not every start reaches: docs/claims.md */
-  rf_claim_at_least(run, "share of the pairs of layer 7 that are orthogonally separable", obeying, 0.9, 0);
-  rf_claim_at_least(run, "that share, layer 7 against the input", obeying, input, 0);
-  if (obeying < 0.99) rf_claim_printed(run, false);
+  rf_claim_at_least(run, "that chance, layer 7 against the input", ahead[7], ahead[0], 0);
   rf_claim_at_least(run, "gap between within and across: layer 7 against the input", gaps[7], gaps[0], 0);
+  if (!run->settings->quick) { /* signs separate last */
+    /* the ledger asks for 0.99, which not every start reaches: docs/claims.md */
+    rf_claim_at_least(run, "share of the pairs of layer 7 that are orthogonally separable", obeying, 0.9, 0);
+    rf_claim_at_least(run, "that share, layer 7 against the input", obeying, input, 0);
+    if (obeying < 0.99) rf_claim_printed(run, false);
+  }
   say(run, t);
   rf_claim_note(run,
-                "layer 7: %.4f of the pairs obey (1); gaps "
-                "in spreads, input to layer 7: %.2f %.2f %.2f %.2f "
-                "%.2f %.2f %.2f %.2f",
-                obeying, gaps[0], gaps[1], gaps[2], gaps[3], gaps[4], gaps[5], gaps[6], gaps[7]);
+                "layer 7: %.4f of the pairs obey (1); chances within > across, input to layer 7: "
+                "%.3f %.3f %.3f %.3f %.3f %.3f %.3f %.3f; gaps %.2f %.2f %.2f %.2f %.2f %.2f %.2f %.2f",
+                obeying, ahead[0], ahead[1], ahead[2], ahead[3], ahead[4], ahead[5], ahead[6], ahead[7],
+                gaps[0], gaps[1], gaps[2], gaps[3], gaps[4], gaps[5], gaps[6], gaps[7]);
   return RF_OK;
 }
 

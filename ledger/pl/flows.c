@@ -123,9 +123,8 @@ static void judge_others(Watch *watch, const RfFlowMoment *moment, rf_index k) {
     double v[8] = {0}, scale = 0, leaves = 0, other = 0;
     for (rf_index i = 0; i < data->n; i++) {
       int8_t side = moment->sides[k * data->n + i];
-      double p = weight_of(moment, i), share = side > 0   ? 1
-                                               : side < 0 ? 0
-                                                          : rf_random_uniform(&watch->random);
+      double p = weight_of(moment, i), share = side > 0;
+      if (side == 0) share = rf_random_uniform(&watch->random);
       rf_la_axpy(v, share * p * data->y[i], data->X + i * d, d);
       scale += p * rf_la_norm(data->X + i * d, d);
     }
@@ -180,8 +179,7 @@ static void watch_fields(void *observer, const RfFlowMoment *moment) {
 
 RfStatus rf_pl_05(RfClaimRun *run) {
   RfStatus status = RF_OK;
-  rf_index checked = 0, sliding = 0;
-  rf_index sets = rf_claim_repetitions(run, 6);
+  rf_index checked = 0, sliding = 0, sets = rf_claim_repetitions(run, 6);
   for (rf_index seed = 0; (seed < sets || (sliding < 50 && seed < 10 * sets)) && !status; seed++) {
     char spec[40];
     RfClaimSetting setting;
@@ -429,8 +427,7 @@ static RfStatus inside_sectors(RfClaimRun *run, const RfDataset *data, const cha
     if (!zeros && rf_claim_in_cone(step, data, side)) memcpy(w, step, (size_t)d * sizeof *w);
     a[k] = side * rf_la_norm(w, d);
   }
-  RfStatus status = spec ? rf_claim_setting_from(run, &setting, spec, divide, &net)
-                         : rf_claim_setting_from(run, &setting, "DS-WP1", 1, &net);
+  RfStatus status = rf_claim_setting_from(run, &setting, spec ? spec : "DS-WP1", divide, &net);
   if (status) return status;
   if (!spec) { /* data that no generator makes */
     rf_dataset_free(&setting.data);
@@ -455,8 +452,7 @@ static RfStatus inside_sectors(RfClaimRun *run, const RfDataset *data, const cha
 
 RfStatus rf_pl_09(RfClaimRun *run) {
   const char *sets[] = {"DS-PL2", "DS-OS(5,5,3,0.2)", "DS-PL(40,4)", "orthogonal,n=2", NULL};
-  const double X[] = {1, 0, 1, 0.5, 0, -1}, y[] = {1, 1, -1};
-  const double divide[] = {3, 1, 1, 1, 1};
+  const double X[] = {1, 0, 1, 0.5, 0, -1}, y[] = {1, 1, -1}, divide[] = {3, 1, 1, 1, 1};
   rf_index moments = 0;
   RfStatus status = RF_OK;
   for (int k = 0; k < 5 && !status; k++) {

@@ -80,6 +80,8 @@ typedef struct RfSystem {
   rf_index *unit_of; /* m: unit, or -1 when it rests */
   rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
   double *offset;    /* m: rho of the neuron minus rho of its unit */
+  double *apart;     /* apart.c: m rows of 2d+1, NULL = not kept: w of the neuron minus that of its unit, the
+                        unit's w     and the neuron's log-norm when that was so */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
   int8_t *flip;      /* m: -1 where (w,a) was replaced by (-w,-a), linear nets only */
@@ -117,7 +119,7 @@ static inline double *rf_system_rho(const RfSystem *system, double *y) {
 /* Margins, weights and fields at y: fills q, p, c, log_S, g. */
 void rf_system_fields(RfSystem *system, const double *y);
 /* H (rows x n) = W X^T. */
-void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d);
+void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows);
 /* H at the y of the last rf_system_fields. */
 void rf_system_planes(RfSystem *system, const double *y);
 /* Field of a unit: that of its class. */
@@ -157,6 +159,13 @@ void rf_system_put_on(const RfSystem *system, rf_index unit, double *w);
 void rf_system_meet(const RfSystem *system, rf_index i, double *w);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
+/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it up
+ * to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's, as a length. */
+RfStatus rf_apart_carry(RfSystem *system);
+void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
+double rf_apart_spread(const RfSystem *system, rf_index unit);
+/* Every neuron of the unit is a unit again. */
+RfStatus rf_system_part(RfSystem *system, rf_index unit);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
 RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 /* After unit_of changed. */
@@ -225,19 +234,21 @@ typedef struct RfHit {
 } RfHit;
 
 /* Where the drivers are, so that a run can be taken up again. */
+enum { RF_MARKS = 8 };
 typedef struct RfPhase {
-  int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
-  rf_index steps;   /* of the part */
-  double tau_event; /* fit: tau of the last event */
-  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
-  rf_index best_at; /* fit: step of that */
-  int round;        /* frozen: stretch */
-  rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
-  double last;      /* frozen: distance of the last polish */
-  double growth;    /* frozen: of the network, at the start of the stretch */
-  int drifting;     /* frozen: steps of the stretch that moved the scale */
-  int stalled;      /* frozen: polishes in a row at the same distance */
-  bool high;        /* frozen: the larger scale, for good */
+  int part;               /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
+  rf_index steps;         /* of the part */
+  double tau_event;       /* tau of the last event */
+  double best;            /* fit: ln L when it was last seen to fall by 1e-8 */
+  rf_index best_at;       /* fit: step of that */
+  int round;              /* frozen: stretch */
+  rf_index left;          /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
+  double last;            /* frozen: distance of the last polish */
+  double growth;          /* frozen: of the network, at the start of the stretch */
+  int drifting;           /* frozen: steps of the stretch that moved the scale */
+  int stalled;            /* frozen: polishes in a row at the same distance */
+  bool high;              /* frozen: the larger scale, for good */
+  double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
 } RfPhase;
 
 /* How often a unit met a hyperplane lately, for the last few pairs. */
@@ -362,6 +373,12 @@ RfStatus rf_events_apply(RfRun *run);
 /* The units are numbered anew, or time has passed: no event is a repetition. */
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
+
+/* apart.c: parts the units that the located hits concern, at the start of the step; parted: there were some,
+ * and the step is to be taken again. */
+RfStatus rf_run_part_hits(RfRun *run, bool *parted);
+/* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
+RfStatus rf_run_part_near(RfRun *run);
 
 /* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
  * hold. slopes: room for n. */

@@ -175,6 +175,14 @@ WRAP(RfStatus, rf_train_run, RfContext *context, RfTrainResult *result, const Rf
   return __real_rf_train_run(context, result, net, data, &own);
 }
 
+/* Digits: every second label. */
+WRAP(RfStatus, rf_data_load, RfContext *context, RfDataset *data, const RfDataSource *source) {
+  RfStatus status = __real_rf_data_load(context, data, source);
+  for (rf_index i = 0; status == RF_OK && fault == WRONG_LABEL && i < data->n; i += 2)
+    data->y[i] = -data->y[i];
+  return status;
+}
+
 /* ---- networks, losses, sums -------------------------------------------------------------------------- */
 
 WRAP(RfStatus, rf_layers_gradient, RfContext *context, double *gradient, double *out, const RfLayeredNet *net,

@@ -29,19 +29,16 @@ const checker = (() => {
   }
   const dot = (v, w) => [v[0].reduce((sum, a, k) => sum + a * w[0][k], 0n), v[1] * w[1], v[2] + w[2]];
   const boundsNorm = (rho, v) => rho[0] >= 0n && atMost(dot(v, v), mul(rho, rho)), isZero = (v) => v[0].every((a) => !a);
-
   function parse(text) {
     if (text.length > 20000) malformed("not a number");
     let m = /^(-?)0x([0-9a-f]+)(?:\.([0-9a-f]+))?p([+-]?[0-9]{1,9})$/.exec(text);
     if (m) {
       const part = m[3] || "", e = Number(m[4]), n = BigInt("0x" + m[2] + part);
-      if (Math.abs(e) > 20000) malformed("not a number"); if (!n) return ZERO;
-      return [m[1] ? -n : n, 1n, e - 4 * part.length];
+      if (Math.abs(e) > 20000) malformed("not a number"); return n ? [m[1] ? -n : n, 1n, e - 4 * part.length] : ZERO;
     }
     m = /^(-?[0-9]+)(?:\/([0-9]+))?$/.exec(text); if (!m || (m[2] && BigInt(m[2]) === 0n)) malformed("not a number");
     const n = BigInt(m[1]), d = BigInt(m[2] || 1), g = gcd(n, d); return n ? [n / g, d / g, 0] : ZERO;
   }
-
   // 17 digits rounded down or up; positional for 1e-5 <= |r| < 1e17.
   function decimal(r, upwards) {
     if (!r[0]) return "0"; let n = r[2] > 0 ? up(r[0], r[2]) : r[0], d = r[2] < 0 ? up(r[1], -r[2]) : r[1], digits = 0n;
@@ -73,8 +70,7 @@ const checker = (() => {
     expect(words, count) {
       const tokens = this.line();
       if (!words.split("|").includes(tokens[0])) malformed("not the statement that belongs here");
-      if (count !== undefined && tokens.length !== count + 1) malformed(LENGTH);
-      return tokens.slice(1);
+      if (count !== undefined && tokens.length !== count + 1) malformed(LENGTH); return tokens.slice(1);
     }
     value(word) { return parse(this.expect(word, 1)[0]); }
     finish() { this.expect("qed", 0); this.number++; if (this.at < this.bytes.length) malformed("something follows qed"); }
@@ -105,12 +101,10 @@ const checker = (() => {
     }
     slope(i, values) {
       const [gamma, e] = values, low = this.low[i], high = this.high[i];
-      if (this.data.y[i] !== this.s) {
-        require(values.length === 1, "opposite: i:gamma");
-        require(atMost(this.small[i], gamma) && atMost(gamma, this.weight[i]), "gamma not in [alpha lambda, lambda]");
-        return ZERO;
-      }
-      require(values.length === 2, "own: i:gamma:e");
+      const own = this.data.y[i] === this.s, form = own ? "own: i:gamma:e" : "opposite: i:gamma";
+      require(values.length === (own ? 2 : 1), form);
+      const between = own || (atMost(this.small[i], gamma) && atMost(gamma, this.weight[i]));
+      require(between, "gamma not in [alpha lambda, lambda]"); if (!own) return ZERO;
       require(this.side[i] === 0 && low && high, "named: own, no side, both bounds known");
       require(add(mul(sub(gamma, this.weight[i]), high), e)[0] >= 0n, "the chord is too low at h");
       require(add(mul(sub(gamma, this.small[i]), low), e)[0] >= 0n, "the chord is too low at l"); return e;
@@ -159,15 +153,12 @@ const checker = (() => {
       const rho = parse(tokens[0]); let rest = tokens.slice(1), named = [];
       if (envelope) {
         const middle = rest.indexOf("/"); named = terms(middle < 0 ? rest : rest.slice(0, middle));
-        if (middle < 0) malformed("the line is too short"); rest = rest.slice(middle + 1);
-      }
+        if (middle < 0) malformed("the line is too short"); rest = rest.slice(middle + 1); }
       const multipliers = terms(rest);
       const { g, constant } = envelope ? this.envelopeRule(named) : { g: this.data.zero, constant: ZERO };
       const bound = this.normRule(g, rho, multipliers);
       require(envelope ? atMost(add(bound, constant), this.tau) : bound[0] < 0n, "the node is not closed");
-    }
-    secondChild() { // back to the last split whose second child is to come
-      for (let step; (step = this.path.pop()); ) {
+      for (let step; (step = this.path.pop()); ) { // back to the last split whose second child is to come
         this.low[step.i] = step.low; this.high[step.i] = step.high; this.side[step.i] = 0; if (!step.split) continue;
         this.caps.length = step.caps; this.learn(step.i); this.side[step.i] = -1; return true;
       }
@@ -182,9 +173,8 @@ const checker = (() => {
         else if (word === "c") this.cap(this.envelopeRule(terms(tokens)));
         else if (word === "s") {
           if (tokens.length !== 1) malformed(LENGTH); const i = index(tokens[0]); this.learn(i, true); this.side[i] = 1;
-        } else if (word === "e" || word === "n") {
-          this.close(tokens, word === "e"); open = this.secondChild();
-        } else malformed("not a statement of a tree");
+        } else if (word === "e" || word === "n") open = this.close(tokens, word === "e");
+        else malformed("not a statement of a tree");
       }
     }
   }
@@ -200,8 +190,7 @@ const checker = (() => {
     [data.n, data.d] = reader.expect("data", 2).map(index); if (data.n < 1 || data.d < 1) malformed("no data");
     for (let i = 0; i < data.n; i++) {
       const row = reader.expect("x", data.d + 1); data.y.push(sign(row[0])); data.x.push(vector(row.slice(1).map(parse)));
-    }
-    data.zero = [Array(data.d).fill(0n), 1n, 0]; return data;
+    } data.zero = [Array(data.d).fill(0n), 1n, 0]; return data;
   }
   const signed = (z, y) => (y > 0 ? z : minus(z)), phi = (z, leak) => (z[0] < 0n ? mul(z, leak) : z);
   const neuron = (data, i, w) => signed(phi(dot(w, data.x[i]), data.leak), data.y[i]); // y_i phi(w.x_i)
@@ -226,12 +215,10 @@ const checker = (() => {
     for (const margin of q) {
       require(margin[0] > 0n, "the network does not separate the data");
       require(atMost(length, mul(upper, margin)), "the network is longer than U");
-    }
-    return upper;
+    } return upper;
   }
   const claims = {
-    __proto__: null, // only what stands here is a claim
-    optimum(data, reader) {
+    __proto__: null, optimum(data, reader) {
       reader.expect("upper|lower", 1); const upper = reader.tokens[0] === "upper" ? network(data, reader) : null;
       const lower = upper ? reader.value("lower") : parse(reader.tokens[1]), tau = reader.value("tau");
       require(tau[0] > 0n, "tau is not positive"); const { values, total } = weights(reader.expect("lambda", data.n));
@@ -261,8 +248,7 @@ const checker = (() => {
         if (!values[i][0] || isZero(x)) return;
         const common = x[0].reduce(gcd, 0n), first = x[0].find((a) => a) < 0n ? -common : common;
         const line = x[0].map((a) => a / first).join(), t = mul(whole(data.y[i]), mul(values[i], [common, x[1], x[2]]));
-        lines.set(line, add(lines.get(line) || ZERO, t));
-      });
+        lines.set(line, add(lines.get(line) || ZERO, t)); });
       require(atMost(ONE, data.leak) || [...lines.values()].every((sum) => !sum[0]), "the sum over a line is not 0");
       return "infeasible";
     },
@@ -290,8 +276,7 @@ const checker = (() => {
           require(exact || atMost(mul(z, z), mul(width, dot(x, x))), "a slope is wrong away from a kink");
           require(atMost(data.leak, h) && atMost(h, ONE), "a slope outside [alpha, 1]");
           residual = plus(residual, mul(mul(whole(-data.y[i]), weight[i]), mul(a, h)), x);
-          rest = sub(rest, mul(weight[i], neuron(data, i, w)));
-        });
+          rest = sub(rest, mul(weight[i], neuron(data, i, w))); });
         square = add(square, add(dot(residual, residual), mul(rest, rest)));
       }
       require(atMost(square, mul(mul(epsilon, epsilon), size)), "stationarity is above epsilon");
@@ -299,7 +284,6 @@ const checker = (() => {
       return `kkt stationarity <= ${decimal(epsilon, true)}, complementarity <= ${decimal(delta, true)}${tail}`;
     },
   };
-
   // The verdict on the bytes of a file: {status: 0 accepted, 1 rejected, 2 malformed; line}.
   function check(bytes) {
     const reader = new Reader(bytes);

@@ -13,7 +13,7 @@
  * inside (large/) pay as soon as the data are separated. */
 static double q_switch(const RfRun *run) {
   return !rf_stride_fits(run) ? 15
-         : run->problem->gram ? 9
+         : run->problem->gram ? 30
                               : 1; /* with thousands of samples, when few push */
 }
 
@@ -125,7 +125,8 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, run->together);
+  RfStatus status = rf_run_large(run) ? RF_OK : rf_apart_carry(&run->system);
+  if (!status) status = rf_system_merge(&run->system, &merged, run->together);
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;

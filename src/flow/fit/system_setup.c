@@ -15,6 +15,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->sigma);
   rf_free(system->slope);
   rf_free(system->balanced);
+  rf_free(system->apart);
   rf_free(system->dead);
   rf_free(system->slide);
   rf_free(system->unit_of);
@@ -128,7 +129,7 @@ static void find_grade(RfSystem *system) {
 
 static void start_sides(RfSystem *system) {
   rf_index n = system->n, d = system->d;
-  rf_flow_planes_of(system->H, system->y, system->problem->X, system->units, n, d);
+  rf_flow_planes_of(system->H, system->y, system->problem, system->units);
   for (rf_index u = 0; u < system->units; u++) {
     double near = system->context->tol.zero * rf_la_norm(system->y + u * d, d);
     for (rf_index i = 0; i < n; i++) {
