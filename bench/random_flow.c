@@ -1,22 +1,18 @@
-/* Random flow problems by the family, each in a process of its own.
+/* Random flow problems by the family, each in a process of its own, so many at a time.
  *
- *   bench_random_flow [--family F|all] [--count N] [--first J] [--seed S] [--seconds T] [--ode TOL]
- *                     [--finite] [--second-opinion] [--list]
+ *   bench_random_flow [--family F|all] [--count N] [--first J] [--seed S] [--threads K] [--seconds T]
+ *                     [--limit T] [--ode TOL] [--list]
  *
  * Without --seed the clock gives it, and it is printed; the families are those of tests/flow/families.h, and
  * `layered`: networks of depth 2 to 4, dense, diagonal or with shared weights.
- * Every run must end in a status within its time; what is called converged is put through the KKT projection
- * and the escape test outside the flow, and run again at a finer tolerance. --finite compares weights at
- * finite times with the Cartesian integrator; --second-opinion carries that integrator to margin 400 or to a
- * plateau for runs called converged or not separated (up to six neurons). Runs at fault are printed as
- * commands, with --list the undecided, too. Exit status 1 when something is wrong. */
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/wait.h>
+ * Every run must end in a status within --limit seconds of processor time, its checks included; what is
+ * called converged is put through the KKT projection and the escape test outside the flow, and run again at a
+ * finer tolerance. Runs at fault are printed as commands, with --list the undecided, too; after --seconds no
+ * more are begun. Exit status 1 when something is wrong. bench/statuses.c asks another integrator. */
 #include <time.h>
-#include <unistd.h>
 
-#include "../tests/flow/opinion.h"
+#include "../tests/flow/families.h"
+#include "jobs.h"
 
 enum { RUN_SECONDS = 60 };
 
@@ -24,24 +20,31 @@ typedef struct Options {
   int family; /* FAMILY_COUNT: layered; FAMILY_COUNT + 1: all */
   rf_index count, first;
   uint64_t seed;
-  double seconds, ode;
-  bool finite, second, list;
+  double seconds, limit, ode;
+  int threads;
+  bool list;
 } Options;
 
 /* What a child tells. */
 typedef struct Report {
   RfStatus status;
   RfFlowOutcome outcome;
-  bool by_kkt, by_escape, by_rerun, by_opinion, opinion, audit_failed;
+  bool by_kkt, by_escape, by_rerun, audit_failed;
   RfFlowAudit audit;
-  double seconds, direction_error, rerun, distance;
+  double seconds, direction_error, rerun;
   char text[256];
 } Report;
 
 typedef struct Tally {
-  rf_index count, outcomes[6], kkt, escape, rerun, opinion, opinions, audit, failures, crashes, hangs;
-  double total, slowest, farthest;
+  rf_index count, outcomes[6], kkt, escape, rerun, audit, failures, crashes, hangs, wrong;
+  double total, slowest;
 } Tally;
+
+typedef struct Bench {
+  Options options;
+  double until;
+  Tally tally[FAMILY_COUNT + 1];
+} Bench;
 
 /* Does a vanishing neuron grow faster than the limit under c = lambda y, at the limit's own multipliers? Only
  * where these are unique: supports independent, no kinks. */
@@ -209,11 +212,9 @@ static void run_layered(Report *report, const LayeredProblem *p) {
   RfLayeredLimit limit = {0};
   rf_context_init(&context);
   rf_flow_settings_init(&settings);
-  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
-  clock_t began = clock();
   report->status =
       rf_flow_run_layered(&context, &limit, &p->net, p->X, p->y, p->n, p->loss, false, &settings);
-  report->seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+  report->seconds = jobs_own_seconds();
   if (report->status < 0) {
     snprintf(report->text, sizeof report->text, "failure: %.200s", context.error);
     return;
@@ -224,25 +225,15 @@ static void run_layered(Report *report, const LayeredProblem *p) {
   rf_layered_limit_free(&limit);
 }
 
-static void take_opinion(Report *report, Opinion opinion) {
-  report->opinion = opinion.given, report->by_opinion = opinion.contradicts,
-  report->distance = opinion.distance;
-  if (opinion.contradicts) memcpy(report->text, opinion.text, sizeof opinion.text);
-}
-
-static void run_one(Report *report, const FamilyProblem *p, const Options *options, double time) {
+static void run_one(Report *report, const FamilyProblem *p, const Options *options) {
   RfContext context;
   RfFlowSettings settings;
   RfFlowResult result = {0};
   rf_context_init(&context);
   rf_flow_settings_init(&settings);
   if (options->ode > 0) context.tol.ode = options->ode;
-  if (options->finite) settings.until = RF_UNTIL_TIME, settings.until_value = time;
-  clock_t began = clock(); /* of this process: the machine may be busy with others */
-  context.deadline = rf_clock_seconds() + RUN_SECONDS / 2.0;
   report->status = rf_flow_run(&context, &result, &p->flow, &settings);
-  report->seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-  context.deadline = INFINITY;
+  report->seconds = jobs_own_seconds();
   if (report->status < 0) {
     snprintf(report->text, sizeof report->text, "failure: %.200s", context.error);
     return;
@@ -251,192 +242,172 @@ static void run_one(Report *report, const FamilyProblem *p, const Options *optio
   report->audit_failed = result.audit.points > 0 && !result.audit.passed;
   report->audit = result.audit;
   snprintf(report->text, sizeof report->text, "%s", result.limit.why);
-  bool decided = report->outcome == RF_FLOW_CONVERGED || report->outcome == RF_FLOW_NOT_SEPARATED;
   if (report->outcome == RF_FLOW_CONVERGED) check_converged(&context, report, p, &result);
-  if (options->finite && report->outcome == RF_FLOW_STOPPED)
-    take_opinion(report, opinion_at_time(p, &result, time));
-  if (options->second && decided) take_opinion(report, opinion_on_status(p, &result));
   rf_flow_result_free(&result);
 }
 
-/* In a process of its own: crashes and endless loops are counted, not shared. */
-static void run_apart(Tally *tally, Report *report, const FamilyProblem *p, const LayeredProblem *layered,
-                      const Options *options, double time) {
-  int ends[2], state = 0;
-  memset(report, 0, sizeof *report);
-  if (pipe(ends)) exit(2);
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    alarm(options->second || options->finite ? 10 * RUN_SECONDS : RUN_SECONDS);
-    if (layered)
-      run_layered(report, layered);
-    else
-      run_one(report, p, options, time);
-    _exit(write(ends[1], report, sizeof *report) != (ssize_t)sizeof *report);
-  }
-  close(ends[1]);
-  bool whole = read(ends[0], report, sizeof *report) == (ssize_t)sizeof *report;
-  close(ends[0]);
-  waitpid(child, &state, 0);
-  if (whole) return;
-  bool late = WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM;
-  tally->hangs += late, tally->crashes += !late;
-  report->status = RF_ERR_NUMERIC;
-  snprintf(report->text, sizeof report->text, late ? "no end" : "crash %d", state);
+/* Job j is problem first + j % count of the (j / count)-th family asked for. */
+static int family_of(const Options *options, long job) {
+  return options->family <= FAMILY_COUNT ? options->family : (int)(job / options->count);
 }
 
-static bool count_run(Tally *tally, const Report *report, rf_index lost) {
+static rf_index number_of(const Options *options, long job) { return options->first + job % options->count; }
+
+static void work(void *user, long job, void *into) {
+  const Options *options = &((const Bench *)user)->options;
+  int family = family_of(options, job);
+  RfContext context;
+  rf_context_init(&context);
+  if (family == FAMILY_COUNT) {
+    LayeredProblem p;
+    if (layered_problem_new(&context, &p, options->seed, number_of(options, job))) exit(2);
+    run_layered(into, &p);
+  } else {
+    FamilyProblem p;
+    if (family_problem_new(&context, &p, (Family)family, options->seed, number_of(options, job), false))
+      exit(2);
+    run_one(into, &p, options);
+  }
+}
+
+static bool count_run(Tally *tally, const Report *report, JobEnd end) {
+  bool lost = end != JOB_DONE, failed = !lost && report->status < 0;
   tally->count++;
   tally->total += report->seconds, tally->slowest = fmax(tally->slowest, report->seconds);
-  bool late = report->status == RF_INTERRUPTED;
-  tally->hangs += late;
-  if (report->status < 0) tally->failures += lost == 0;
-  if (report->status >= 0 && !late) tally->outcomes[report->outcome]++;
+  tally->hangs += end == JOB_LATE, tally->crashes += end == JOB_CRASHED, tally->failures += failed;
+  if (!lost && !failed) tally->outcomes[report->outcome]++;
   tally->kkt += report->by_kkt, tally->escape += report->by_escape, tally->rerun += report->by_rerun;
-  tally->opinion += report->by_opinion, tally->opinions += report->opinion;
   tally->audit += report->audit_failed;
-  if (report->opinion) tally->farthest = fmax(tally->farthest, report->distance);
-  return report->status < 0 || late || report->by_kkt || report->by_escape || report->by_rerun ||
-         report->by_opinion || report->audit_failed;
-}
-
-static rf_index run_family(Tally *tally, Family family, const Options *options, double until) {
-  rf_index wrong = 0;
-  for (rf_index j = options->first; j < options->first + options->count && rf_clock_seconds() < until; j++) {
-    RfContext context;
-    FamilyProblem p;
-    Report report;
-    char flags[64] = "";
-    rf_context_init(&context);
-    if (family_problem_new(&context, &p, family, options->seed, j, options->finite || options->second))
-      exit(2);
-    double time = exp(-1 + 5 * (double)(j % 17) / 16);
-    if (options->finite) { /* order-one starts: the integrator's clock is plain time */
-      p.scale = 1, p.flow.log_scale = 0;
-      snprintf(flags, sizeof flags, " --until time=%.17g", time);
-    }
-    rf_index lost = tally->hangs + tally->crashes;
-    run_apart(tally, &report, &p, NULL, options, time);
-    bool bad = count_run(tally, &report, tally->hangs + tally->crashes - lost);
-    wrong += bad;
-    if (bad || (options->list && report.outcome == RF_FLOW_UNDECIDED)) {
-      printf("# %s %lld: %s: %s\n", family_names[family], (long long)j,
-             bad ? "WRONG" : rf_flow_outcome_name(report.outcome), report.text);
-      if (report.audit_failed)
-        printf("# audit: velocity %.2g energy %.2g balance %.2g sides %.2g events %.2g\n",
-               report.audit.velocity, report.audit.energy, report.audit.balance, report.audit.sides,
-               report.audit.events);
-      family_problem_print(stdout, &p, flags);
-    }
-    family_problem_free(&p);
-  }
+  bool wrong =
+      lost || failed || report->by_kkt || report->by_escape || report->by_rerun || report->audit_failed;
+  tally->wrong += wrong;
   return wrong;
 }
 
-static rf_index run_layered_family(Tally *tally, const Options *options, double until) {
+static void tell(const Options *options, long job, const Report *report, const char *what) {
   static const char *const kinds[] = {"dense", "diagonal", "shared"};
-  rf_index wrong = 0;
-  for (rf_index j = options->first; j < options->first + options->count && rf_clock_seconds() < until; j++) {
-    RfContext context;
+  int family = family_of(options, job);
+  rf_index number = number_of(options, job);
+  RfContext context;
+  rf_context_init(&context);
+  if (family == FAMILY_COUNT) {
     LayeredProblem p;
-    Report report;
-    rf_context_init(&context);
-    if (layered_problem_new(&context, &p, options->seed, j)) exit(2);
-    rf_index lost = tally->hangs + tally->crashes;
-    run_apart(tally, &report, NULL, &p, options, 0);
-    bool bad = count_run(tally, &report, tally->hangs + tally->crashes - lost);
-    wrong += bad;
-    if (bad || (options->list && report.outcome == RF_FLOW_UNDECIDED))
-      printf("# layered %lld (%s, depth %d, leak %g, %lld x %lld): %s: %s\n", (long long)j, kinds[p.kind],
-             p.depth, p.leak, (long long)p.n, (long long)p.d,
-             bad ? "WRONG" : rf_flow_outcome_name(report.outcome), report.text);
+    if (layered_problem_new(&context, &p, options->seed, number)) exit(2);
+    printf("# layered %lld (%s, depth %d, leak %g, %lld x %lld): %s: %s\n", (long long)number, kinds[p.kind],
+           p.depth, p.leak, (long long)p.n, (long long)p.d, what, report->text);
     rf_layers_free(&p.net);
+    return;
   }
-  return wrong;
+  FamilyProblem p;
+  if (family_problem_new(&context, &p, (Family)family, options->seed, number, false)) exit(2);
+  printf("# %s %lld: %s: %s\n", family_names[family], (long long)number, what, report->text);
+  if (report->audit_failed)
+    printf("# audit: velocity %.2g energy %.2g balance %.2g sides %.2g events %.2g\n", report->audit.velocity,
+           report->audit.energy, report->audit.balance, report->audit.sides, report->audit.events);
+  family_problem_print(stdout, &p, NULL);
+  family_problem_free(&p);
+}
+
+static bool done(void *user, long job, const void *from, JobEnd end) {
+  Bench *bench = user;
+  const Report *report = from;
+  bool wrong = count_run(&bench->tally[family_of(&bench->options, job)], report, end);
+  bool undecided = end == JOB_DONE && report->outcome == RF_FLOW_UNDECIDED;
+  if (wrong || (undecided && bench->options.list))
+    tell(&bench->options, job, report,
+         end == JOB_LATE      ? "NO END"
+         : end == JOB_CRASHED ? "CRASH"
+         : wrong              ? "WRONG"
+                              : "undecided");
+  return rf_clock_seconds() < bench->until;
 }
 
 static void print_row(const char *name, const Tally *t) {
   double count = t->count > 0 ? (double)t->count : 1;
-  printf("%-12s %6lld %9lld %9lld %8lld %8lld (%5.2f %%) %5lld %6lld %5lld %5lld/%-5lld %5lld %7lld %5lld "
-         "%5lld %8.1f "
-         "%7.2f %8.1e\n",
+  printf("%-12s %6lld %9lld %8lld %8lld %9lld (%5.2f %%) %5lld %6lld %5lld %5lld %7lld %5lld %5lld %8.1f "
+         "%7.2f\n",
          name, (long long)t->count, (long long)t->outcomes[RF_FLOW_CONVERGED],
          (long long)t->outcomes[RF_FLOW_NOT_SEPARATED], (long long)t->outcomes[RF_FLOW_BRANCHED],
          (long long)t->outcomes[RF_FLOW_UNDECIDED], 100 * (double)t->outcomes[RF_FLOW_UNDECIDED] / count,
-         (long long)t->kkt, (long long)t->escape, (long long)t->rerun, (long long)t->opinion,
-         (long long)t->opinions, (long long)t->audit, (long long)t->failures, (long long)t->crashes,
-         (long long)t->hangs, 1e3 * t->total / count, t->slowest, t->farthest);
+         (long long)t->kkt, (long long)t->escape, (long long)t->rerun, (long long)t->audit,
+         (long long)t->failures, (long long)t->crashes, (long long)t->hangs, 1e3 * t->total / count,
+         t->slowest);
 }
 
 static void add(Tally *sum, const Tally *t) {
-  sum->count += t->count;
+  sum->count += t->count, sum->wrong += t->wrong;
   for (int k = 0; k < 6; k++) sum->outcomes[k] += t->outcomes[k];
   sum->kkt += t->kkt, sum->escape += t->escape, sum->rerun += t->rerun, sum->audit += t->audit;
-  sum->opinion += t->opinion, sum->opinions += t->opinions;
   sum->failures += t->failures, sum->crashes += t->crashes, sum->hangs += t->hangs;
   sum->total += t->total, sum->slowest = fmax(sum->slowest, t->slowest);
-  sum->farthest = fmax(sum->farthest, t->farthest);
 }
 
 static bool read_options(Options *options, int argc, char **argv) {
-  *options =
-      (Options){.family = FAMILY_COUNT + 1, .count = 2000, .seed = (uint64_t)time(NULL), .seconds = 1e9};
+  *options = (Options){.family = FAMILY_COUNT + 1,
+                       .count = 2000,
+                       .seed = (uint64_t)time(NULL),
+                       .seconds = 1e9,
+                       .limit = RUN_SECONDS,
+                       .threads = 1};
   for (int k = 1; k < argc; k++) {
     const char *name = argv[k], *value = k + 1 < argc ? argv[k + 1] : "";
-    if (strcmp(name, "--finite") == 0)
-      options->finite = true;
-    else if (strcmp(name, "--second-opinion") == 0)
-      options->second = true;
-    else if (strcmp(name, "--list") == 0)
+    if (strcmp(name, "--list") == 0) {
       options->list = true;
-    else if (strcmp(name, "--count") == 0)
-      options->count = atol(value), k++;
+      continue;
+    }
+    k++;
+    if (strcmp(name, "--count") == 0)
+      options->count = atol(value);
     else if (strcmp(name, "--first") == 0)
-      options->first = atol(value), k++;
+      options->first = atol(value);
     else if (strcmp(name, "--seed") == 0)
-      options->seed = strtoull(value, NULL, 10), k++;
+      options->seed = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--threads") == 0)
+      options->threads = atoi(value);
     else if (strcmp(name, "--ode") == 0)
-      options->ode = atof(value), k++;
+      options->ode = atof(value);
     else if (strcmp(name, "--seconds") == 0)
-      options->seconds = atof(value), k++;
+      options->seconds = atof(value);
+    else if (strcmp(name, "--limit") == 0)
+      options->limit = atof(value);
     else if (strcmp(name, "--family") == 0) {
       options->family = -1;
       for (int f = 0; f < FAMILY_COUNT; f++)
         if (strcmp(value, family_names[f]) == 0) options->family = f;
       if (strcmp(value, "layered") == 0) options->family = FAMILY_COUNT;
       if (strcmp(value, "all") == 0) options->family = FAMILY_COUNT + 1;
-      k++;
     } else
       return false;
   }
-  return options->family >= 0;
+  return options->family >= 0 && options->count > 0;
 }
 
 int main(int argc, char **argv) {
-  Options options;
-  Tally all = {0}, tally[FAMILY_COUNT + 1] = {{0}};
-  rf_index wrong = 0;
-  if (!read_options(&options, argc, argv)) {
-    fprintf(
-        stderr,
-        "usage: --family F|all --count N --first J --seed S --seconds T --finite --second-opinion --list\n");
+  static Bench bench;
+  Tally all = {0};
+  if (!read_options(&bench.options, argc, argv)) {
+    fprintf(stderr,
+            "usage: --family F|all --count N --first J --seed S --threads K --seconds T --limit T --ode "
+            "TOL --list\n");
     return 2;
   }
-  printf("seed %llu\n", (unsigned long long)options.seed);
-  double until = rf_clock_seconds() + options.seconds;
-  for (int f = 0; f < FAMILY_COUNT; f++)
-    if (options.family == FAMILY_COUNT + 1 || options.family == f)
-      wrong += run_family(&tally[f], (Family)f, &options, until);
-  if (options.family >= FAMILY_COUNT && !options.finite && !options.second)
-    wrong += run_layered_family(&tally[FAMILY_COUNT], &options, until);
-  printf("\n%-12s %6s %9s %9s %8s %19s %5s %6s %5s %11s %5s %7s %5s %5s %8s %7s %8s\n", "family", "runs",
-         "converged", "not-sep.", "branched", "undecided", "KKT", "escape", "rerun", "opinion", "audit",
-         "failure", "crash", "hang", "mean ms", "worst s", "farthest");
+  Jobs jobs = {.workers = bench.options.threads,
+               .seconds = bench.options.limit,
+               .size = sizeof(Report),
+               .user = &bench,
+               .work = work,
+               .done = done};
+  bool every = bench.options.family == FAMILY_COUNT + 1;
+  printf("seed %llu\n", (unsigned long long)bench.options.seed);
+  bench.until = rf_clock_seconds() + bench.options.seconds;
+  jobs_run(&jobs, 0, bench.options.count * (every ? FAMILY_COUNT + 1 : 1));
+  printf("\n%-12s %6s %9s %8s %8s %19s %5s %6s %5s %5s %7s %5s %5s %8s %7s\n", "family", "runs", "converged",
+         "not-sep.", "branched", "undecided", "KKT", "escape", "rerun", "audit", "failure", "crash", "hang",
+         "mean ms", "worst s");
   for (int f = 0; f <= FAMILY_COUNT; f++) {
-    add(&all, &tally[f]);
-    if (tally[f].count > 0) print_row(f < FAMILY_COUNT ? family_names[f] : "layered", &tally[f]);
+    add(&all, &bench.tally[f]);
+    if (bench.tally[f].count > 0) print_row(f < FAMILY_COUNT ? family_names[f] : "layered", &bench.tally[f]);
   }
   print_row("all", &all);
-  return wrong > 0;
+  return all.wrong > 0;
 }

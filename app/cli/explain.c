@@ -3,7 +3,7 @@
 
 typedef struct ExplainFlags {
   double leak, log_scale, flow_time, best_time;
-  const char *loss, *init, *scale, *proof;
+  const char *loss, *init, *scale, *weights, *proof;
   rf_index width, trace;
   int branches;
 } ExplainFlags;
@@ -17,8 +17,11 @@ static const CliOption options[] = {
     {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0, "logistic, logistic2 or exp"},
     {"--init", CLI_TEXT, FIELD(init), "NAME", "balanced", 0, 0,
      "balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he; drawn with --seed"},
+    {"--weights", CLI_TEXT, FIELD(weights), "MODEL", NULL, 0, 0,
+     "start from a two-layer network file instead of --init, as 'flow' does"},
     {"--scale", CLI_TEXT, FIELD(scale), "EPS", NULL, 0, 0,
-     "multiplies the initial weights: a positive number (1e-300 is ordinary) or 'limit'; default 1e-6"},
+     "multiplies the initial weights: a positive number (1e-300 is ordinary) or 'limit'; default 1e-6, or 1 "
+     "with --weights"},
     {"--log-scale", CLI_NUMBER, FIELD(log_scale), "X", NULL, -1e15, 300, "ln of the scale; -1e5 is ordinary"},
     {"--branches", CLI_CHOICE, FIELD(branches), "stop|follow|all", "stop", 0, 0,
      "at a point with several continuations stop, follow the first, or run them all"},
@@ -37,7 +40,7 @@ static const CliOption options[] = {
 /* Part of --time after which the answer is to be shown; without it the whole takes two minutes. */
 static const double shown_by = 0.9;
 
-static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
+static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s, RfNet *net) {
   const ExplainFlags *flags = run->settings;
   rf_explain_settings_init(s);
   RfStudyFlowSettings *flow = &s->flow;
@@ -49,9 +52,13 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s) {
   s->proofs = flags->proof;
   s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
   if (cli_given(run, "--time")) s->seconds = shown_by * run->common.time;
+  if (!flags->scale && flags->weights) flow->start.log_scale = 0; /* as it is */
   RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);
   if (!status) status = rf_loss_from_name(&run->context, &flow->loss, flags->loss);
-  return status ? status : rf_init_from_name(&run->context, &flow->start.init, flags->init);
+  if (!status) status = rf_init_from_name(&run->context, &flow->start.init, flags->init);
+  if (status || !flags->weights) return status;
+  flow->start.name = flags->weights, flow->start.weights = net;
+  return cli_load_start(run, net, flags->weights, NULL, flags->leak);
 }
 
 static RfStatus show(CliRun *run, const RfExplanation *explanation) {
@@ -67,15 +74,17 @@ static RfStatus show(CliRun *run, const RfExplanation *explanation) {
 
 static int explain_run(CliRun *run) {
   RfDataset data = {0};
+  RfNet net = {0};
   RfExplainSettings settings;
   RfExplanation explanation = {0};
   if (run->common.tol > 0) run->context.tol.gap = run->common.tol;
-  RfStatus status = settings_from_flags(run, &settings);
+  RfStatus status = settings_from_flags(run, &settings, &net);
   if (!status) status = cli_load(run, &data);
   if (!status && settings.proofs) status = cli_folder(run, settings.proofs);
   if (!status) status = rf_study_explain(&run->context, &explanation, &data, &settings);
   RfStatus shown = status >= 0 ? show(run, &explanation) : RF_OK;
   rf_explanation_free(&explanation);
+  rf_net_free(&net);
   rf_dataset_free(&data);
   return cli_finish(run, shown < 0 ? shown : status);
 }

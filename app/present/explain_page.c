@@ -183,10 +183,16 @@ static void data_section(RfText *page, const RfExplanation *e) {
   const RfInspection *i = e->seen;
   rf_html_section(page, "What the data decide");
   if (e->n_parts == 0 && e->data->d == 2) {
-    add_picture(
-        page, i, rf_inspection_plane_svg,
-        "The samples, the max-margin separator w*, the class vectors w+ and w-, the cones S+ and S-, and the "
-        "directions that neurons turn to while the network is small.");
+    char caption[256]; /* what is drawn, as in the legend */
+    bool both = !i->positive.empty && i->positive.exists && !i->negative.empty && i->negative.exists;
+    rf_format(caption, sizeof caption,
+              "The samples%s%s%s and the directions that neurons turn to while the network is small.",
+              i->linear.status == RF_OK ? ", the max-margin separator w*" : "",
+              both ? ", the class vectors w+ and w-" : "",
+              i->cones[RF_CONE_POSITIVE].nonempty == RF_YES && i->cones[RF_CONE_NEGATIVE].nonempty == RF_YES
+                  ? ", the cones S+ and S-"
+                  : "");
+    add_picture(page, i, rf_inspection_plane_svg, caption);
     add_picture(page, i, rf_inspection_potential_svg,
                 "G on the circle: neurons climb it (a > 0) or descend it (a < 0).");
   } else if (e->n_parts == 0 && i->linear.status == RF_OK) {

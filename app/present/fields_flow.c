@@ -147,7 +147,9 @@ static const RfField flow[] = {
     RF_INTEGER_ROW("audit.points", "states that were looked at"),
     RF_BOOLEAN_ROW("audit.passed", "all of them are small"),
     RF_OBJECT_ROW("verdict", "what the limit is"),
-    RF_BOOLEAN_ROW("verdict.kkt", "the limit is a KKT point of the max-margin problem"),
+    RF_BOOLEAN_ROW("verdict.kkt",
+                   "the limit is a KKT point of the max-margin problem; with --freeze second of "
+                   "the one in which only the first layer may move, and so below"),
     RF_STRING_ROW("verdict.local", "optimum | not-optimum | unknown"),
     RF_STRING_ROW("verdict.global", "optimum | not-optimum | unknown"),
     RF_NUMBER_ROW("verdict.gap", "", "relative distance to the certified best objective"),

@@ -20,15 +20,16 @@ const char *rf_text_string(const RfText *text) { return text->data ? text->data 
 static bool reserve(RfText *text, size_t more) {
   if (text->failed) return false;
   if (more < text->capacity - text->length && text->data) return true;
-  size_t need = text->length + more + 1, capacity = text->capacity ? text->capacity : 256;
-  while (capacity < need) capacity *= 2;
-  char *data = need > more ? rf_resize(text->data, (rf_index)capacity, 1) : NULL;
+  rf_index need = (rf_index)text->length + 1, capacity = text->capacity ? (rf_index)text->capacity : 256;
+  bool counted = more <= PTRDIFF_MAX && rf_add_sizes(&need, need, (rf_index)more);
+  while (counted && capacity < need) counted = rf_multiply_sizes(&capacity, capacity, 2);
+  char *data = counted ? rf_resize(text->data, capacity, 1) : NULL;
   if (!data) {
     text->failed = true;
     return false;
   }
   text->data = data;
-  text->capacity = capacity;
+  text->capacity = (size_t)capacity;
   return true;
 }
 

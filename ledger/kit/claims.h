@@ -90,7 +90,7 @@ typedef struct RfClaimResult {
   RfMisprintEvidence misprints[RF_CLAIM_MISPRINTS];
   char note[400]; /* what was compared, what failed, what else is worth knowing */
   double seconds;
-  char *picture; /* SVG for the front page of the ledger, of the claims that have one; owned */
+  char *picture; /* SVG for the page of the ledger: of the front, or all of a figure; owned */
 } RfClaimResult;
 
 typedef struct RfClaimSettings {

@@ -43,21 +43,29 @@ RfStatus rf_claim_series(RfClaimRun *run, const char *name, const char *header, 
   return status;
 }
 
-/* The page keeps one picture of a claim: that of the front, else the first of a figure. */
+/* The page shows the picture of the front, and every one of a claim that is a figure. */
 static bool kept(const RfClaimRun *run, const char *name) {
   if (!run->settings->pictures) return false;
-  return strncmp(name, "front-", 6) == 0 ||
-         (run->result->claim->kind == RF_CLAIM_FIGURE && !run->result->picture);
+  return strncmp(name, "front-", 6) == 0 || run->result->claim->kind == RF_CLAIM_FIGURE;
+}
+
+/* One more picture of the claim, below those it has. */
+static RfStatus keep(RfClaimRun *run, const RfSvg *svg) {
+  RfText all = {0};
+  rf_text_add(&all, run->result->picture ? run->result->picture : "");
+  rf_text_add(&all, svg->text.failed ? "" : rf_text_string(&svg->text));
+  char *copy = all.failed || svg->text.failed ? NULL : rf_copy_text(rf_text_string(&all));
+  rf_text_free(&all);
+  if (!copy) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
+  rf_free(run->result->picture);
+  run->result->picture = copy;
+  return RF_OK;
 }
 
 RfStatus rf_claim_picture(RfClaimRun *run, RfSvg *svg, const char *name) {
   char path[1024];
   RfStatus status = RF_OK;
-  if (kept(run, name)) {
-    rf_free(run->result->picture);
-    run->result->picture = svg->text.failed ? NULL : rf_copy_text(rf_text_string(&svg->text));
-    if (!run->result->picture) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a figure");
-  }
+  if (kept(run, name)) status = keep(run, svg);
   if (!status && run->settings->svg_dir) {
     status = place(run, path, sizeof path, name);
     if (!status) status = rf_svg_write(run->context, svg, path);

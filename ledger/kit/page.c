@@ -36,12 +36,13 @@ static const char style[] =
     ".filters label{font-size:.9rem}[hidden]{display:none!important}"
     ".mp{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr) minmax(0,1fr);gap:.2rem 1.2rem;"
     "border-bottom:1px solid var(--line);padding:.5rem 0}.mp p{margin:.1rem 0}"
-    "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}}"
-    ".claim figure{grid-column:1/-1;margin:.4rem 0;overflow-x:auto}.claim figure "
-    "svg{min-width:0;max-width:100%;"
-    "height:auto}.grid{overflow-x:auto}.grid table{font-size:.85rem}details "
-    "summary{cursor:pointer;padding:.5rem 0}"
-    "figure svg{min-width:30rem}</style>\n";
+    ".claim figure{grid-column:1/-1;margin:.4rem 0;overflow-x:auto}.claim figure svg{display:block;"
+    "width:auto;min-width:0;max-width:100%;height:auto;margin:0 auto .6rem}.grid{overflow-x:auto}"
+    ".grid table{font-size:.85rem}details summary{cursor:pointer;padding:.5rem 0}"
+    /* phones: one column; pictures keep letters that can be read, and are pushed sideways */
+    "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}"
+    ".claim figure svg:not(.fluid){width:40rem;max-width:none}.grid th,.grid td{padding:.3rem "
+    ".3rem}}</style>\n";
 
 static const char script[] =
     "<script>\n"
@@ -132,7 +133,7 @@ static void front(RfText *page, const RfClaimRuns *runs) {
     element(page, "<h3>", fronts[k].heading, "</h3>\n");
     element(page, "<p>", fronts[k].text, "</p>\n");
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
     rf_text_addf(page, "<p class=\"small\">Computed by claim <a href=\"#%s\">%s</a>.</p></div>\n",
                  r->claim->id, r->claim->id);
@@ -210,7 +211,7 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
   rf_text_add(page, "</div>\n");
   if (r->picture && !on_front(claim)) {
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
   }
   rf_text_add(page, "</article>\n");
@@ -381,10 +382,10 @@ static void headline(RfText *page, const RfClaimRuns *runs) {
   Tally t = tally(runs, 0, runs->count);
   int used = rf_format(line, sizeof line,
                        "%lld passed, %lld failed, %lld incomplete, %lld skipped; %lld "
-                       "statements fail in the printed form",
+                       "statement%s in the printed form",
                        (long long)t.verdicts[RF_CLAIM_PASS], (long long)t.verdicts[RF_CLAIM_FAIL],
                        (long long)t.verdicts[RF_CLAIM_INCOMPLETE], (long long)t.verdicts[RF_CLAIM_SKIPPED],
-                       (long long)t.misprints);
+                       (long long)t.misprints, t.misprints == 1 ? " fails" : "s fail");
   if (runs->times > 1)
     rf_format(line + used, sizeof line - (size_t)used, "; the worst of %lld seeds each",
               (long long)runs->times);

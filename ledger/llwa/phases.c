@@ -258,7 +258,7 @@ typedef struct Departure {
 
 static RfStatus judge_departure(RfClaimRun *run, Departure *worst, const RfLlwaSet *set, const Aligned *from,
                                 double back, RfRandom *random) {
-  enum { radii = 6, fitted = 2 }; /* later differences drown in rounding */
+  enum { radii = 6, fitted = 3 }; /* later differences drown in rounding */
   Point points[6];
   RfNet hat = at(&points[0], from->m, set), theta = at(&points[1], from->m, set),
         last = at(&points[2], from->m, set), noise = at(&points[3], from->m, set),
@@ -317,7 +317,7 @@ RfStatus rf_llwa_17(RfClaimRun *run) {
     }
   rf_claim_require(run, "Cauchy slopes", 2 * rf_claim_repetitions(run, 5));
   rf_claim_note(run,
-                "largest ratios to the bounds %.3f and %.3f; smallest Cauchy slope %.4f over r = 1e-1..1e-3",
+                "largest ratios to the bounds %.3f and %.3f; smallest Cauchy slope %.4f over r = 1e-1..1e-4",
                 worst.tight, worst.apart, worst.least_slope);
   rf_llwa_free(&set);
   return status;

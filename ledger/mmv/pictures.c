@@ -347,6 +347,5 @@ static RfStatus last_drawings(RfClaimRun *run) {
 RfStatus rf_mmv_33(RfClaimRun *run) {
   RfStatus status = first_drawings(run);
   if (!status) status = last_drawings(run);
-  rf_claim_note(run, "E-MM-1 and E-MM-8 with --svg");
   return status;
 }

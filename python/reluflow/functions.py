@@ -120,15 +120,18 @@ def verify(*ids: str, kind: str | None = None, quick: bool = False, heavy: bool 
     return call(Ledger, "verify", [*ids], {**own, **options})
 
 
-def explain(X: Any, y: Any = None, *, width: int = 50, leak: float = 0.0, loss: str = "logistic", init: str = "balanced",
-            scale: float | str | None = None, log_scale: float | None = None, branches: str = "stop", trace: int = 100,
-            best_time: float = 120.0, **options: Any) -> Explanation:
-    """The main job: what will gradient flow learn here, and is it the best margin? ``report="page.html"`` writes the page.
+def explain(X: Any, y: Any = None, *, width: int = 50, leak: float | None = None, loss: str = "logistic",
+            init: str = "balanced", scale: float | str | None = None, log_scale: float | None = None, weights: Any = None,
+            branches: str = "stop", trace: int = 100, best_time: float = 120.0, **options: Any) -> Explanation:
+    """The main job: what will gradient flow learn here, and is it the best margin? ``report="page.html"`` writes the page;
+    `weights` is a two-layer network to start from, as `flow` takes it.
 
     >>> print(explain("gen:DS-PL2").sentences[8])
     So gradient flow finds the best margin there is.
     """
     data = Data(X, y)
-    own = dict(width=width, leak=leak, loss=loss, init=init, scale=scale, log_scale=log_scale, branches=branches, trace=trace,
+    own = dict(width=width, loss=loss, init=init, scale=scale, log_scale=log_scale, branches=branches, trace=trace,
                best_time=best_time)
-    return call(Explanation, "explain", [data.path], {**own, **options}, data)
+    with ModelWords(weights, leak, data.image) as model:
+        own.update(weights=model.path, leak=None if model.net else leak)
+        return call(Explanation, "explain", [data.path], model.merged({**own, **options}), data, net=model.net)

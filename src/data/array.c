@@ -115,7 +115,7 @@ static RfStatus make_room(RfContext *context, RfArray *array, RfStream *stream, 
   array->offset = stream->taken, array->item_size = type.size;
   if (text) {
     array->text_size = item;
-    array->texts = (char *)rf_alloc(array->count, (size_t)item);
+    array->texts = RF_NEW_TABLE(char, array->count, item);
   } else {
     array->values = RF_NEW(double, array->count);
   }
@@ -152,7 +152,7 @@ RfStatus rf_array_read_items(RfContext *context, RfArray *array, RfStream *strea
       !column_major) { /* straight into place, in pieces so that it can be stopped */
     piece = CHUNK_SIZE;
   }
-  unsigned char *chunk = (unsigned char *)rf_alloc(piece, (size_t)type.size);
+  unsigned char *chunk = RF_NEW_TABLE(unsigned char, piece, type.size);
   if (!chunk) return rf_fail(context, RF_ERR_MEMORY, "out of memory for %.200s", stream->name);
   for (rf_index first = 0; first < array->count && !status; first += piece) {
     rf_index items = array->count - first < piece ? array->count - first : piece;

@@ -23,6 +23,7 @@
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
+#define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -56,6 +57,7 @@
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
 #define RF_TOL_TOGETHER_WIDE                                                                                 \
   3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MOST_GROWTH 7.0 /* ln: a difference that grew by 1e3 is no small one any more */
 #define RF_TOL_MERGED_PUSH                                                                                   \
   1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
                                */
@@ -78,6 +80,7 @@
 #define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */
 #define RF_TOL_DRIFT_TO    0.1    /* and to which */
 #define RF_TOL_DRIFT_STEP  0.5    /* growth per step meanwhile: the weights follow */
+#define RF_TOL_TRAVEL      1e-3   /* way of the direction over a stretch: more, and its end is not near */
 #define RF_TOL_STALL       1e-3   /* relative change of the distance to the polished point that is none */
 #define RF_TOL_ESCAPE      1e-7   /* rate over the network's own above which a vanishing unit comes back */
 #define RF_TOL_NEAR        1e-6   /* distance of state and polished point at which that is the end */
@@ -123,6 +126,24 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_WEIGHT                                                                                   \
+  1e-9 /* p of samples that are left out of the fit until they weigh more: thousands of them, 1e-5 */
+#define RF_TOL_WALK_LEFT_OUT                                                                                 \
+  1e-4 /* what they may weigh together before they are chosen anew, a tenth of a step */
+
+/* ---- rows of different lengths (graded.c) ---- */
+
+#define RF_TOL_ALIKE                                                                                         \
+  1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
+
+#define RF_TOL_PLAIN         1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_BLUR          1e-3 /* rounding of margins up to which the network may grow: weights follow to as much \
+                                   */
+#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_ANSWER                                                                                        \
+  1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
+        */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 
@@ -145,6 +166,7 @@
 #define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
+#define RF_TOL_NEARLY_BALANCED 0.1    /* a^2 - |w|^2 where a is known from it to the last digit */
 #define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
 #define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
 #define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */

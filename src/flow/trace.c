@@ -126,7 +126,7 @@ static double relative_margin(const RfRun *run, double top, double *q) {
     double factor = frozen ? a * exp(rho - 2 * top) : a * exp(2 * (rho - top));
     rf_la_axpy(system->V + system->class_of[u] * d, factor, system->y + u * d, d);
   }
-  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
+  rf_flow_planes_of(system->M, system->V, system->problem, system->classes);
   memset(q, 0, (size_t)n * sizeof(double));
   for (rf_index c = 0; c < system->classes; c++) {
     const double *slope = system->slope + system->leader[c] * n;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+__extension__ typedef unsigned __int128 Wide;
+
 static const uint32_t limb_base = 1000000000u;
 
 static RfStatus push_limb(RfContext *context, RfDecimal *a, uint32_t value) {
@@ -42,12 +44,12 @@ RfStatus rf_decimal_add(RfContext *context, RfDecimal *a, const RfDecimal *b) {
   return RF_OK;
 }
 
-RfStatus rf_decimal_multiply(RfContext *context, RfDecimal *a, uint32_t factor) {
-  uint64_t carry = 0;
+RfStatus rf_decimal_multiply(RfContext *context, RfDecimal *a, uint64_t factor) {
+  uint64_t carry = 0; /* at most the factor */
   for (rf_index k = 0; k < a->count; k++) {
-    uint64_t product = (uint64_t)a->limb[k] * factor + carry;
+    Wide product = (Wide)a->limb[k] * factor + carry;
     a->limb[k] = (uint32_t)(product % limb_base);
-    carry = product / limb_base;
+    carry = (uint64_t)(product / limb_base);
   }
   RfStatus status = RF_OK;
   for (; carry > 0 && !status; carry /= limb_base)
@@ -93,7 +95,7 @@ RfStatus rf_decimal_sector_bound(RfContext *context, RfDecimal *a, rf_index rows
   RfStatus status = rf_decimal_set(context, &binomial, 1);
   if (!status) status = rf_decimal_set(context, a, 1);
   for (rf_index k = 1; k < rank && k <= rows - 1 && !status; k++) { /* C(n-1,k) = C(n-1,k-1) (n-k)/k */
-    status = rf_decimal_multiply(context, &binomial, (uint32_t)(rows - k));
+    status = rf_decimal_multiply(context, &binomial, (uint64_t)(rows - k));
     rf_decimal_divide(&binomial, (uint32_t)k);
     if (!status) status = rf_decimal_add(context, a, &binomial);
   }

@@ -108,7 +108,7 @@ typedef struct RfDecimal {
 
 RfStatus rf_decimal_set(RfContext *context, RfDecimal *a, uint64_t value);
 RfStatus rf_decimal_add(RfContext *context, RfDecimal *a, const RfDecimal *b);
-RfStatus rf_decimal_multiply(RfContext *context, RfDecimal *a, uint32_t factor);
+RfStatus rf_decimal_multiply(RfContext *context, RfDecimal *a, uint64_t factor);
 void rf_decimal_divide(RfDecimal *a, uint32_t divisor); /* exact division expected */
 double rf_decimal_value(const RfDecimal *a);
 char *rf_decimal_text(const RfDecimal *a); /* NULL when out of memory */

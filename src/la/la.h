@@ -43,6 +43,24 @@ void rf_la_product_tn_float(float *C, const float *A, const float *B, rf_index m
 void rf_la_add_product_nt_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k);
 void rf_la_add_product_tn_float(float *C, const float *A, const float *B, rf_index m, rf_index n, rf_index k);
 
+/* ---- rows.c: products of a few vectors with the many rows of a data matrix ----------------- */
+
+typedef struct RfManyRows {
+  rf_index n, d;
+  const double *X; /* n x d, the caller's */
+  rf_index *start; /* n + 1: where the nonzeros of a row begin; NULL: rows are kept with their zeros */
+  int32_t *column;
+  double *value;
+  double *work; /* one caller at a time */
+} RfManyRows;
+
+RfStatus rf_rows_new(RfContext *context, RfManyRows *rows, const double *X, rf_index n, rf_index d);
+void rf_rows_free(RfManyRows *rows);
+/* C (m x n) = A X^T, A is m x d. The bits do not depend on threads. */
+void rf_rows_images(double *C, const double *A, const RfManyRows *rows, rf_index m, int threads);
+/* C (m x d) = A X, A is m x n. */
+void rf_rows_combine(double *C, const double *A, const RfManyRows *rows, rf_index m, int threads);
+
 /* ---- factorisations ------------------------------------------------------------------------ */
 
 /* Numerical rank: singular values above relative * largest. singular (min(n,d), descending) may be NULL. */

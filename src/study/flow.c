@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "la/la.h"
+#include "certify/certify.h"
 #include "theory/theory.h"
 #include "study/branches.h"
 #include "study/checkpoints.h"
@@ -107,10 +108,26 @@ RfStatus rf_study_certify(RfContext *context, RfCertificate *certificate, const 
   return rf_study_hand_up(context, &own, status);
 }
 
+/* The same where only the first layer moves: its own problem, its own verdicts. */
+static RfStatus judge_frozen(RfContext *context, const RfStudyFlow *study, RfStudyRun *run, double seconds) {
+  RfFrozenVerdict verdict;
+  const RfDataset *data = study->data;
+  RfContext own = rf_study_limited(context, seconds > 0 ? seconds : INFINITY);
+  RfStatus status = rf_certify_frozen(&own, &verdict, &run->result.limit.net, data->X, data->y, data->n);
+  if (status >= 0) run->kkt = verdict.kkt.holds ? RF_YES : RF_NO;
+  if (status >= 0 && seconds > 0) {
+    run->judged = true;
+    run->local = verdict.local, run->global = verdict.global, run->gap = verdict.gap;
+  }
+  rf_frozen_verdict_free(&verdict);
+  return rf_study_hand_up(context, &own, status);
+}
+
 /* Is the limit a KKT point, a local, a global optimum? Only what was found in time is said. */
 static RfStatus judge(RfContext *context, RfStudyFlow *study, RfStudyRun *run, const RfStudyFlowSettings *s) {
   const RfFlowLimit *limit = &run->result.limit;
-  if (limit->outcome != RF_FLOW_CONVERGED || study->problem.freeze_second) return RF_OK;
+  if (limit->outcome != RF_FLOW_CONVERGED) return RF_OK;
+  if (study->problem.freeze_second) return judge_frozen(context, study, run, s->verdict_seconds);
   rf_study_run_kkt(context, run);
   if (!(s->verdict_seconds > 0)) return RF_OK;
   RfStudyBest best;

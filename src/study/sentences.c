@@ -108,21 +108,28 @@ static void about_theory(RfExplanation *e) {
   }
 }
 
-static void scale_text(char *out, size_t size, double log_scale) {
-  if (log_scale > -690)
-    rf_format(out, size, "%.3g", exp(log_scale));
+static void scale_text(char *out, size_t size, const RfStudyStart *start) {
+  if (start->in_limit)
+    rf_format(out, size, "-> 0");
+  else if (start->log_scale > -690)
+    rf_format(out, size, "%.3g", exp(start->log_scale));
   else
-    rf_format(out, size, "e^%.6g", log_scale);
+    rf_format(out, size, "e^%.6g", start->log_scale);
+}
+
+/* Weights that were handed over have no name that says how they were drawn. */
+static const char *start_text(const RfExplanation *e) {
+  return e->settings.flow.start.weights ? "given" : e->flow.init;
 }
 
 static void about_convergence(RfExplanation *e) {
   const RfFlowLimit *limit = &e->flow.run.result.limit;
   char text[RF_EXPLAIN_SENTENCE] = "", scale[32];
-  scale_text(scale, sizeof scale, e->settings.flow.start.log_scale);
+  scale_text(scale, sizeof scale, &e->settings.flow.start);
   add(text, sizeof text,
       "From %lld neurons (%s start, scale %s) the flow converges in direction, to %lld group%s of equal "
       "neurons",
-      (long long)e->flow.start.m, e->flow.init, scale, (long long)limit->n_groups, plural(limit->n_groups));
+      (long long)e->flow.start.m, start_text(e), scale, (long long)limit->n_groups, plural(limit->n_groups));
   if (limit->n_dead) add(text, sizeof text, "; %lld stay dead", (long long)limit->n_dead);
   if (limit->n_vanishing) add(text, sizeof text, "; %lld vanish", (long long)limit->n_vanishing);
   if (e->flow.run.result.branched)
@@ -139,7 +146,7 @@ static void about_convergence(RfExplanation *e) {
 
 static void about_flow(RfExplanation *e) {
   const RfFlowLimit *limit = &e->flow.run.result.limit;
-  const char *init = e->flow.init;
+  const char *init = start_text(e);
   long long width = (long long)e->flow.start.m;
   char wrong[120] = "";
   if (e->n_wrong > 0 && isfinite(e->flow.run.result.log_loss_end))

@@ -186,6 +186,7 @@ MUTATIONS = {
     "truncated line": lambda lines, rng: lines.__setitem__(slice((k := rng.randrange(len(lines))), None), [lines[k][: len(lines[k]) // 2]]),
     "any byte": any_byte,
     "claim": change_line(("claim",), lambda l, rng: "claim " + rng.choice(("optimum", "separable", "inseparable", "infeasible", "kkt", "best"))),
+    "a name that every object has": change_line(("claim", "data", "lambda", "u"), lambda l, rng: rng.choice(("claim ", "")) + rng.choice(("toString", "__proto__", "constructor", "valueOf"))),
     "signs": change_line(("signs",), lambda l, rng: "signs " + rng.choice(("both", "+", "-"))),
     "leak": change_line(("leak",), lambda l, rng: "leak " + rng.choice(("0", "1", "1/2", "2", "-1/2", "0x1p-30"))),
     "size": change_line(("data", "neurons", "network"), lambda l, rng: re.sub(r"\d+", lambda m: str(int(m.group()) + rng.choice((-1, 1))), l, count=1)),

@@ -35,6 +35,13 @@ static void blocks(void **state) {
   assert_null(RF_NEW_TABLE(double, INT64_MAX / 2, 3)); /* the product would be small again */
   assert_null(RF_NEW_TABLE(double, (rf_index)1 << 32, (rf_index)1 << 32));
   assert_null(RF_NEW_TABLE(double, -1, -1));
+  if (sizeof(size_t) == 4) { /* counts that a cast to 32 bits would make 1, 8 or 0 */
+    assert_null(rf_alloc(((rf_index)1 << 32) + 1, 1));
+    assert_null(rf_alloc(((rf_index)1 << 29) + 1, 8));
+    assert_null(rf_resize(NULL, ((rf_index)1 << 32) + 8, 1));
+    assert_null(RF_NEW_TABLE(char, 1, ((rf_index)1 << 32) + 1));
+    assert_null(RF_NEW_TABLE(double, 1 << 16, 1 << 16));
+  }
   double *table = RF_NEW_TABLE(double, 3, 4);
   assert_non_null(table);
   assert_true(rf_grow((void **)&table, 20, sizeof *table));

@@ -24,18 +24,23 @@ typedef enum CartStatus {
 
 typedef struct Cart {
   int n, d, m, planes;
-  double leak, tol;
-  int loss; /* 0 logistic, 1 twice logistic, 2 exponential */
+  double leak, tol,
+      slack; /* slack: how far beyond a plane, over |w|, a neuron is met; slopes 1000 times it */
+  int loss;  /* 0 logistic, 1 twice logistic, 2 exponential */
   bool mean, frozen;
+  bool relative; /* the pulls of the samples are divided by their sum: a clock in which no size overflows */
   double x[CART_N][CART_D], y[CART_N];
   int plane[CART_N];    /* of a sample, -1 for a zero one */
   double ratio[CART_N]; /* x_i = ratio times the unit normal of its plane */
   double normal[CART_N][CART_D];
   signed char side[CART_M][CART_N]; /* neuron k, plane p: +1, -1, 0 = slides */
   bool dead[CART_M];
+  bool asleep[CART_M]; /* for cartesian_far.h: too small to matter, and shrinking */
   int slides[CART_M], on[CART_M][CART_D];
   double q[CART_N], up[CART_N],
-      down[CART_N]; /* margins; field of a plane on its two sides, times its normal */
+      down[CART_N];                       /* margins; field of a plane on its two sides, times its normal */
+  double pull[CART_N], log_sum, log_loss; /* relative: pulls over their sum, the logarithms of sum and loss */
+  double log_seen, margin_seen;           /* and of the loss of the samples seen, and their least margin */
   double slope[CART_M][CART_D];
   double theta[CART_V], t, step;
   double loss_value, margin;
@@ -85,12 +90,53 @@ static inline bool cart_project(const Cart *c, const double *g, const int *on, i
   return count <= c->d && cart_solve(A, z, count);
 }
 
+/* Is sample i on the active side of some live neuron? One that is only slid on pushes with any small slope.
+ */
+static inline bool cart_seen(const Cart *c, int i) {
+  int p = c->plane[i];
+  for (int k = 0; k < c->m && p >= 0; k++) {
+    int s = c->side[k][p] * (c->ratio[i] > 0 ? 1 : -1);
+    if (!c->dead[k] && (s > 0 || (s < 0 && c->leak != 0))) return true;
+  }
+  return false;
+}
+
+/* Divides the pulls by the sum over the samples that are seen, from logarithms; the others are walls. */
+static inline void cart_relative(Cart *c) {
+  double log_pull[CART_N], log_loss[CART_N], most = -INFINITY, high = -INFINITY, high_seen = -INFINITY;
+  double sum = 0, all = 0, losses = 0;
+  bool seen[CART_N];
+  c->margin_seen = INFINITY;
+  for (int i = 0; i < c->n; i++) {
+    double q = c->q[i], soft = fmax(0, q) + log1p(exp(-fabs(q))); /* ln(1 + e^q) */
+    double own = fmax(0, -q) + log1p(exp(-fabs(q)));              /* ln(1 + e^-q), the logistic loss */
+    seen[i] = cart_seen(c, i);
+    log_pull[i] = c->loss == 2 ? -q : -soft;
+    log_loss[i] = c->loss == 2 || q > 40 ? -q : log(own);
+    high = fmax(high, log_loss[i]);
+    if (!seen[i]) continue;
+    most = fmax(most, log_pull[i]), high_seen = fmax(high_seen, log_loss[i]);
+    c->margin_seen = fmin(c->margin_seen, q);
+  }
+  if (most == -INFINITY) most = 0, sum = 1;
+  for (int i = 0; i < c->n; i++) {
+    c->pull[i] = exp(fmin(600, log_pull[i] - most));
+    all += exp(log_loss[i] - high);
+    if (seen[i]) sum += c->pull[i], losses += exp(log_loss[i] - high_seen);
+  }
+  double each = (c->loss == 1 ? log(2) : 0) - (c->mean ? log(c->n) : 0);
+  for (int i = 0; i < c->n; i++) c->pull[i] /= sum;
+  c->log_sum = most + log(sum) + each, c->log_loss = high + log(all) + each;
+  c->log_seen = losses > 0 ? high_seen + log(losses) : -INFINITY;
+  c->loss_value = exp(c->log_loss);
+}
+
 /* Margins, loss, and what each plane contributes to the fields on its two sides, at theta on the present
  * sides. */
 static inline void cart_weights(Cart *c, const double *theta) {
   double total = 0, least = INFINITY, share = c->mean ? 1.0 / c->n : 1;
-  memset(c->up, 0, sizeof c->up);
-  memset(c->down, 0, sizeof c->down);
+  memset(c->up, 0, sizeof(double) * (size_t)c->planes);
+  memset(c->down, 0, sizeof(double) * (size_t)c->planes);
   for (int i = 0; i < c->n; i++) {
     double f = 0;
     int p = c->plane[i];
@@ -99,21 +145,25 @@ static inline void cart_weights(Cart *c, const double *theta) {
       int s = c->side[k][p] * (c->ratio[i] > 0 ? 1 : -1);
       if (s != 0) f += w[c->d] * (s > 0 ? 1 : c->leak) * cart_dot(w, c->x[i], c->d);
     }
-    double q = c->y[i] * f, e = exp(-fabs(q)), pull;
-    double logistic = (q < 0 ? -q : 0) + log1p(e);
-    if (c->loss == 2)
-      pull = exp(-q), total += pull;
-    else
-      pull = (q > 0 ? e : 1) / (1 + e) * (c->loss == 1 ? 2 : 1), total += logistic * (c->loss == 1 ? 2 : 1);
-    c->q[i] = q;
-    least = fmin(least, q);
+    c->q[i] = c->y[i] * f;
+    least = fmin(least, c->q[i]);
+  }
+  c->margin = least;
+  if (c->relative) cart_relative(c);
+  for (int i = 0; i < c->n; i++) {
+    int p = c->plane[i];
+    if (!c->relative) {
+      double q = c->q[i], e = exp(-fabs(q)), logistic = (q < 0 ? -q : 0) + log1p(e);
+      double twice = c->loss == 1 ? 2 : 1;
+      c->pull[i] = share * (c->loss == 2 ? exp(-q) : twice * (q > 0 ? e : 1) / (1 + e));
+      total += c->loss == 2 ? exp(-q) : twice * logistic;
+    }
     if (p < 0) continue;
-    double v = share * pull * c->y[i] * c->ratio[i];
+    double v = c->pull[i] * c->y[i] * c->ratio[i];
     c->up[p] += v * (c->ratio[i] > 0 ? 1 : c->leak);
     c->down[p] += v * (c->ratio[i] > 0 ? c->leak : 1);
   }
-  c->loss_value = share * total;
-  c->margin = least;
+  if (!c->relative) c->loss_value = share * total;
 }
 
 /* Field of neuron k over the planes it is not on. */
@@ -130,8 +180,9 @@ static inline void cart_velocity(Cart *c, const double *theta, double *v) {
   for (int k = 0; k < c->m; k++) {
     const double *w = theta + k * (c->d + 1);
     double g[CART_D] = {0}, z[CART_D];
-    if (!c->dead[k]) cart_base(c, k, g);
-    if (c->slides[k] > 0 && !c->dead[k]) {
+    bool still = c->dead[k] || c->asleep[k];
+    if (!still) cart_base(c, k, g);
+    if (c->slides[k] > 0 && !still) {
       cart_project(c, g, c->on[k], c->slides[k], z);
       for (int s = 0; s < c->slides[k]; s++) {
         int p = c->on[k][s];
@@ -198,9 +249,10 @@ static inline double cart_extrapolate(Cart *c, double h, double *out, int *colum
  * cart_velocity(theta). */
 static inline double cart_watch(const Cart *c, const double *theta, int k, int p, int kind, double sign) {
   const double *w = theta + k * (c->d + 1);
-  if (kind == 0) return c->side[k][p] * cart_dot(w, c->normal[p], c->d);
-  if (kind == 1) return c->slope[k][p] - c->leak;
-  if (kind == 2) return 1 - c->slope[k][p];
+  double room = c->slack == 0 ? 0 : c->slack * (kind == 0 ? sqrt(cart_dot(w, w, c->d)) : 1000);
+  if (kind == 0) return c->side[k][p] * cart_dot(w, c->normal[p], c->d) + room;
+  if (kind == 1) return c->slope[k][p] - c->leak + room;
+  if (kind == 2) return 1 - c->slope[k][p] + room;
   return sign * w[c->d];
 }
 
@@ -215,7 +267,7 @@ static inline int cart_violated(Cart *c, const double *theta, CartHit *hits) {
   int count = 0;
   cart_velocity(c, theta, v);
   for (int k = 0; k < c->m; k++) {
-    if (c->dead[k]) continue;
+    if (c->dead[k] || c->asleep[k]) continue;
     double sign = c->theta[k * (c->d + 1) + c->d] >= 0 ? 1 : -1;
     for (int p = 0; p < c->planes; p++)
       if (c->leak != 1 && c->side[k][p] != 0 && cart_watch(c, theta, k, p, 0, sign) < 0)
@@ -236,7 +288,7 @@ static inline bool cart_dips(Cart *c, const double *end, double h) {
   cart_velocity(c, c->theta, v0);
   cart_velocity(c, end, v1);
   for (int k = 0; k < c->m; k++)
-    for (int p = 0; p < c->planes && !c->dead[k]; p++) {
+    for (int p = 0; p < c->planes && !c->dead[k] && !c->asleep[k]; p++) {
       if (c->side[k][p] == 0 || c->leak == 1) continue;
       int at = k * (c->d + 1);
       double f0 = cart_watch(c, c->theta, k, p, 0, 1), f1 = cart_watch(c, end, k, p, 0, 1);
@@ -543,23 +595,6 @@ static inline CartStatus cart_to_time(Cart *c, double t) {
   while (c->status == CART_RUNNING && c->t < t && c->steps < c->limit) cart_step(c, t);
   if (c->status == CART_RUNNING) c->status = c->t >= t ? CART_REACHED : CART_UNFINISHED;
   cart_weights(c, c->theta);
-  return c->status;
-}
-
-/* Until every margin exceeds `margin`, or the loss stops falling. */
-static inline CartStatus cart_to_end(Cart *c, double margin) {
-  double since = 1, loss = INFINITY;
-  int quiet = 0;
-  while (c->status == CART_RUNNING && c->steps < c->limit) {
-    cart_step(c, INFINITY);
-    cart_weights(c, c->theta);
-    if (c->margin >= margin) c->status = CART_REACHED;
-    if (c->t < 10 * since) continue;
-    quiet = c->loss_value > loss * (1 - 1e-6) ? quiet + 1 : 0;
-    since = c->t, loss = c->loss_value;
-    if (quiet >= 3 && c->status == CART_RUNNING) c->status = CART_PLATEAU;
-  }
-  if (c->status == CART_RUNNING) c->status = CART_UNFINISHED;
   return c->status;
 }
 

@@ -1,6 +1,6 @@
 /* Families of flow problems as other people draw them: data of one kind each, with balanced, unbalanced and
  * small starts, several losses and leaks. Problem `number` of a seed is a function of the two alone, and can
- * be written as rows and flags for the command line. Shared by the suite and bench/random_flow.c. */
+ * be written as rows and flags for the command line. Shared by the suite and the benches. */
 #ifndef RF_TEST_FAMILIES_H
 #define RF_TEST_FAMILIES_H
 

@@ -1,9 +1,9 @@
 /* The flow against the Cartesian integrator: weights at finite times, and what became of runs that were
- * called converged or not separated. Shared by the suite and bench/random_flow.c. */
+ * called converged or not separated. Shared by the suite and bench/statuses.c. */
 #ifndef RF_TEST_OPINION_H
 #define RF_TEST_OPINION_H
 
-#include "cartesian.h"
+#include "cartesian_far.h"
 #include "families.h"
 
 typedef struct Opinion {
@@ -12,6 +12,10 @@ typedef struct Opinion {
   double distance;  /* finite times: largest difference of a weight over the largest weight, else of the
                        directions */
   double estimate;  /* finite times: the integrator's own error, likewise */
+  double log_t;     /* where it ended */
+  int status;       /* a CartStatus */
+  long steps;
+  bool short_of; /* a plateau of three decades of time only, not of six */
   char text[200];
 } Opinion;
 
@@ -65,30 +69,48 @@ static inline double opinion_direction(const Cart *cart, const RfNet *net) {
 
 /* A run called converged or not separated, against the flow itself carried to margin 400 or to a plateau. The
  * normalised smoothed margin never falls, so that the limit's margin must not be below it. */
-static inline Opinion opinion_on_status(const FamilyProblem *p, const RfFlowResult *flow) {
-  static Cart cart;
+static inline Opinion opinion_once(const FamilyProblem *p, const RfFlowResult *flow, double tol) {
+  static CartFar far;
+  Cart *cart = &far.cart;
   Opinion out = {.given = false};
-  if (!opinion_begin(&cart, p, 1e-9)) return out;
-  CartStatus status = cart_to_end(&cart, 400);
-  double norm2 = cart_dot(cart.theta, cart.theta, cart.m * (cart.d + 1));
-  double smoothed = rf_loss_inverse_log(p->flow.loss, log(cart.loss_value)) / norm2;
+  memset(&far, 0, sizeof far);
+  if (!opinion_begin(cart, p, tol)) return out;
+  CartStatus status = far_to_end(&far, 400);
+  double norm2 = cart_dot(cart->theta, cart->theta, cart->m * (cart->d + 1));
+  double smoothed = rf_loss_inverse_log(p->flow.loss, cart->log_loss) / norm2;
   bool converged = flow->limit.outcome == RF_FLOW_CONVERGED;
-  out.given = status == CART_REACHED || status == CART_PLATEAU;
-  out.distance = flow->limit.net.W ? opinion_direction(&cart, &flow->limit.net) : NAN;
+  out.given = (status == CART_REACHED || status == CART_PLATEAU) && far.trust < 1e-3 && far.woken == 0;
+  out.status = (int)status, out.steps = cart->steps, out.log_t = far.log_t, out.short_of = far.short_of;
+  out.estimate = far.trust;
+  out.distance = flow->limit.net.W ? opinion_direction(cart, &flow->limit.net) : NAN;
   if (!out.given)
-    snprintf(out.text, sizeof out.text, "no opinion (%d) at t = %.3g", (int)status, cart.t);
+    snprintf(out.text, sizeof out.text, "no opinion (%d) at ln t = %.3g, %ld steps, drift %.2g", (int)status,
+             far.log_t, cart->steps, far.trust);
   else if (converged && status == CART_PLATEAU)
-    snprintf(out.text, sizeof out.text, "converged, but loss %.9g is a plateau at t = %.3g", cart.loss_value,
-             cart.t);
+    snprintf(out.text, sizeof out.text, "converged, but loss %.9g is a plateau at ln t = %.3g",
+             cart->loss_value, far.log_t);
   else if (converged && smoothed > flow->limit.margin * (1 + 1e-6))
     snprintf(out.text, sizeof out.text, "margin %.9g, but %.9g is reached", flow->limit.margin, smoothed);
   else if (!converged && status == CART_REACHED)
-    snprintf(out.text, sizeof out.text, "not separated, but margin 400 at t = %.3g", cart.t);
-  else if (!converged && cart.loss_value < exp(flow->log_loss_end) * (1 - 1e-3))
-    snprintf(out.text, sizeof out.text, "at rest with loss %.9g, but %.9g is reached at t = %.3g",
-             exp(flow->log_loss_end), cart.loss_value, cart.t);
+    snprintf(out.text, sizeof out.text, "not separated, but margin 400 at ln t = %.3g", far.log_t);
+  else if (!converged && !(fabs(cart->log_loss - flow->log_loss_end) <= 1e-3))
+    snprintf(out.text, sizeof out.text, "at rest with loss %.9g, but it is %.9g at ln t = %.3g",
+             exp(flow->log_loss_end), cart->loss_value, far.log_t);
   out.contradicts = out.given && out.text[0];
   return out;
+}
+
+/* What contradicts must do so at a hundredth of the tolerance, too; otherwise there is no opinion. Where
+ * rounding stops it, longer steps may not be. */
+static inline Opinion opinion_on_status(const FamilyProblem *p, const RfFlowResult *flow) {
+  Opinion out = opinion_once(p, flow, 1e-8);
+  if (!out.given) out = opinion_once(p, flow, 1e-7);
+  if (!out.contradicts) return out;
+  Opinion finer = opinion_once(p, flow, 1e-10);
+  if (finer.given && finer.contradicts) return finer;
+  finer.given = false, finer.contradicts = false;
+  snprintf(finer.text, sizeof finer.text, "no opinion: %.120s at one tolerance only", out.text);
+  return finer;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* The flow at finite times against an integrator that shares no code with it (cartesian.h), and that
  * integrator against what is known in closed form. The random problems come from the clock;
- * RF_CARTESIAN_SEED=S repeats one draw. bench/random_flow --finite runs larger ones by the family. */
+ * RF_CARTESIAN_SEED=S repeats one draw. bench/run statuses runs larger ones by the family. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -52,6 +52,10 @@ static void sector_bounds(void **state) {
   char *text = rf_decimal_text(&a);
   assert_string_equal(text, "340282366920938463463374607431768211456"); /* 2^128 */
   rf_free(text);
+  assert_ok(&context, rf_decimal_sector_bound(&context, &a, 4294967298, 3)); /* a factor of 33 bits */
+  text = rf_decimal_text(&a);
+  assert_string_equal(text, "18446744086594453508"); /* 2 (1 + (2^32+1) + (2^32+1) 2^31) */
+  rf_free(text);
   assert_ok(&context, rf_decimal_sector_bound(&context, &a, 0, 0));
   assert_true(rf_decimal_value(&a) == 1);
   rf_decimal_free(&a);

@@ -107,6 +107,34 @@ static void several_classes(void **state) {
   rf_dataset_free(&data);
 }
 
+/* The start that the sentences name is the one that was followed: drawn, given, or in the limit. */
+static void starts_are_named(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfNet net;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "DS-PL2"));
+  assert_ok(&context, rf_net_new(&context, &net, 2, 2, 0));
+  net.W[0] = 1, net.W[1] = 0.5, net.W[2] = -1, net.W[3] = -0.5, net.a[0] = 1, net.a[1] = -1;
+  const char *phrases[] = {"From 50 neurons (balanced start, scale 1e-06)",
+                           "From 2 neurons (given start, scale 1e-06)",
+                           "From 50 neurons (balanced start, scale -> 0)"};
+  for (int k = 0; k < 3; k++) {
+    RfExplainSettings settings;
+    RfExplanation e;
+    rf_explain_settings_init(&settings);
+    if (k == 1) settings.flow.start.weights = &net, settings.flow.start.name = "start.json";
+    if (k == 2) settings.flow.start.in_limit = true, settings.flow.start.log_scale = 0;
+    assert_ok(&context, rf_study_explain(&context, &e, &data, &settings));
+    if (!says(&e, phrases[k])) print_error("%s\n", e.sentences[3]);
+    assert_true(says(&e, phrases[k]));
+    rf_explanation_free(&e);
+  }
+  rf_net_free(&net);
+  rf_dataset_free(&data);
+}
+
 static void theorems_by_name(void **state) {
   (void)state;
   char name[96];
@@ -119,9 +147,9 @@ static void theorems_by_name(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(orthogonally_separable),
-                                     cmocka_unit_test(stops_short_of_the_best),
-                                     cmocka_unit_test(pages_are_whole), cmocka_unit_test(several_classes),
-                                     cmocka_unit_test(theorems_by_name)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(orthogonally_separable), cmocka_unit_test(stops_short_of_the_best),
+      cmocka_unit_test(pages_are_whole),        cmocka_unit_test(several_classes),
+      cmocka_unit_test(starts_are_named),       cmocka_unit_test(theorems_by_name)};
   return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
 }

@@ -190,7 +190,98 @@ def move_a_neuron(page):
     page.wait()
     check(page.js("!!reluflow.app.state.start"), "neuron: the start is not the page's own")
     check("start=" in page.js("reluflow.toFragment(reluflow.app.state)"), "neuron: not in the link")
+    said = text(page, "#sentences")
+    check("From 6 neurons (given start" in said and f"{margin(page):.12g}" in said, f"neuron: the words are not about the moved start: {said}")
+    check(page.page.locator("#by-hand").count() == 1, "neuron: nothing says that the start is the user's")
+    check("--weights start.json" in page.js("reluflow.commandLine(reluflow.app.state)") and "weights=net" in page.js("reluflow.python(reluflow.app.state)"), "neuron: the command does not take the start")
+    same_as_the_program(page)
     page.page.click("#loose")
+    page.page.click("#undo-start")
+    page.wait()
+    check("(balanced start" in text(page, "#sentences") and page.page.locator("#by-hand").count() == 0, "neuron: the words still speak of the moved start")
+
+
+def far_away(page, path):
+    """A point far away stands at the edge and leaves the others their size; wheel, buttons, keys, fingers; in the link."""
+    page.js("reluflow.app.open('points=1,0.4,%2B;0.5,1.2,%2B;-0.9,0.3,-;-0.6,-1,-;300,50,%2B&width=8')")
+    page.page.wait_for_function("reluflow.app.state.X.length === 5")
+    page.wait()
+    near = "() => Math.abs(reluflow.app.plane.toScreen([1, 0])[0] - 200)"
+    view = "() => JSON.stringify(reluflow.app.state.view)"
+    check(page.js(near) > 100, f"far point: the others are specks, 1 is {page.js(near):.1f} of 200 long")
+    check(page.page.locator(".point.out").count() == 1, "far point: not at the edge")
+    check("outside" in text(page, "#plane-note"), "far point: nothing says that it is outside")
+    page.page.click("#fit")
+    check(page.page.locator(".point.out").count() == 0 and page.js(near) < 2, "Fit does not show all points")
+    page.page.click("#fit")
+    check(page.js(near) > 100 and page.js(view) == "null", "Fit again does not go back to the many")
+    box = page.page.locator("#plane svg").bounding_box()
+    place = [box["x"] + 0.7 * box["width"], box["y"] + 0.3 * box["height"]]
+    under = "() => reluflow.app.plane.toData(280, 120)"
+    before = page.js(under)
+    page.page.mouse.move(*place)
+    page.page.mouse.wheel(0, -300)
+    page.page.wait_for_function("reluflow.app.state.view")
+    check(max(abs(a - b) for a, b in zip(page.js(under), before)) < 5e-3, "wheel: the place under the pointer moves")
+    wide = page.js("reluflow.app.plane.reach")
+    page.page.locator(".point").first.focus()
+    for key, way in (("+", -1), ("-", 1)):
+        old = page.js("reluflow.app.plane.reach")
+        page.page.keyboard.press(key)
+        check((page.js("reluflow.app.plane.reach") - old) * way > 0, f"key {key} does not zoom")
+    page.page.click("#closer")
+    check(page.js("reluflow.app.plane.reach") < wide, "the button + does not zoom")
+    count, old = page.js("reluflow.app.state.X.length"), page.js(view)
+    page.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.15 * box["height"])
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.3 * box["height"], steps=3)
+    page.page.mouse.up()
+    check(page.js(view) != old and page.js("reluflow.app.state.X.length") == count, "a drag of the ground does not move the picture, or adds a point")
+    link = page.js("reluflow.toFragment(reluflow.app.state, 1)")
+    other = kit.Page(path, link)
+    check(other.js(view) == page.js(view), "zoom: not in the link")
+    other.close()
+    page.page.keyboard.press("0")
+
+
+def two_fingers(path):
+    """Touch: a tap adds a point, two fingers zoom and add nothing, one finger leaves the page its scrolling."""
+    page = kit.Page(path, "data=gen:planar&width=6", width=390, height=844, touch=True)
+    box = page.page.locator("#plane svg").bounding_box()
+    n, wide = page.js("reluflow.app.state.X.length"), page.js("reluflow.app.plane.reach")
+    fingers = lambda a, b: [{"x": box["x"] + a * box["width"], "y": box["y"] + 0.5 * box["height"], "id": 1}, {"x": box["x"] + b * box["width"], "y": box["y"] + 0.52 * box["height"], "id": 2}]
+    client = page.context.new_cdp_session(page.page)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers(0.45, 0.55)})
+    for k in range(1, 6):
+        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers(0.45 - 0.05 * k, 0.55 + 0.05 * k)})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.page.wait_for_timeout(100)
+    check(page.js("reluflow.app.plane.reach") < 0.5 * wide, f"two fingers: {page.js('reluflow.app.plane.reach')} of {wide}")
+    check(page.js("reluflow.app.state.X.length") == n, "two fingers: a point was added")
+    page.page.touchscreen.tap(box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"])
+    page.wait()
+    check(page.js("reluflow.app.state.X.length") == n + 1, "tap: no point was added")
+    check(page.js("getComputedStyle(reluflow.app.plane.svg).touchAction") == "pan-y", "one finger on the picture cannot scroll the page")
+    failures.extend("two fingers, console: " + line for line in page.errors)
+    page.close()
+
+
+def strange_words(page):
+    """Names that every object has are no claims, no data and no settings."""
+    for name in ("toString", "__proto__", "constructor", "hasOwnProperty", "valueOf"):
+        proof = f"reluflow-proof 1\nclaim {name}\n"
+        line = page.js("text => reluflow.engine.ask({check: new TextEncoder().encode(text)}).then((r) => r.line)", proof)
+        check(line.startswith("malformed") or line.startswith("rejected"), f"claim {name}: {line}")
+        for part in ("loss", "init"):
+            said = page.js("link => { try { reluflow.fromFragment(link); return ''; } catch (error) { return error.message; } }", f"data=gen:xor&{part}={name}")
+            check(name in said, f"link with the {part} {name}: {said!r}")
+        page.page.click("#paste")
+        page.page.fill("#csv", f"{name},constructor,label\n1,2,{name}\n-1,0.5,__proto__x\n")
+        page.page.click("#take-csv")
+        page.page.wait_for_function("!document.getElementById('dialog').open || document.getElementById('csv-error').textContent.length > 5")
+        check(not page.js("document.getElementById('dialog').open"), f"class {name}: {text(page, '#csv-error')}")
+        page.wait()
+        check(page.js("reluflow.app.state.X.length") == 2 and margin(page) > 0, f"class {name}: not taken")
 
 
 def space(page):
@@ -272,10 +363,13 @@ def main(path, pictures=None):
     lessons(page)
     branching(page)
     move_a_neuron(page)
+    far_away(page, path)
+    strange_words(page)
     space(page)
     failures.extend("console: " + line for line in page.errors)
     page.close()
     keyboard(path)
+    two_fingers(path)
     widths(path, pictures)
     print("\n".join(failures) or "dragged, flipped, played, shared, proved, learned; by mouse and by keyboard, wide and narrow, light and dark")
     return 1 if failures else 0

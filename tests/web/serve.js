@@ -15,6 +15,7 @@ const bytes = fs.readFileSync(path.join(folder, "engine.wasm"));
   const run = engineCalls(engine);
   require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
     const request = JSON.parse(line), began = performance.now(), used = process.cpuUsage();
+    for (const name of Object.keys(request.files || {})) if (Array.isArray(request.files[name])) request.files[name] = Uint8Array.from(request.files[name]);
     if (request.start) request.start.weights = Float64Array.from(request.start.weights);
     const { status, error, warnings, text, files } = run(request);
     const cpu = process.cpuUsage(used).user / 1000;

@@ -100,7 +100,7 @@ const app = {
     this.own();
     this.choose(null);
     this.position = 1;
-    this.set({ start: null, bias: false });
+    this.set({ start: null, bias: false, view: null });
     return null;
   },
   async open(fragment, at) {
@@ -137,13 +137,14 @@ const app = {
       const answer = await engine[worker].ask({ files, start, words });
       return round === this.round && !answer.cancelled ? answer : null;
     };
-    const flow = await ask("quick", flowWords(state, 0, fast));
+    const asked = [flowWords(state, 0, fast), ["maxmargin", dataWord(state), ...leak, "--time", "5"]].map((words) => ask("quick", words)); // the second works while the first is drawn
+    const flow = await asked[0];
     if (!flow) return;
     if (!flow.answer) return this.status(flow.error || "no result", "bad");
     this.times.flow = flow.ms;
     this.best = keep ? this.best : null;
     this.showLimit(flow.answer);
-    const best = await ask("quick", ["maxmargin", dataWord(state), ...leak, "--time", "5"]);
+    const best = await asked[1];
     if (!best) return;
     this.best = best.answer && best.answer.global;
     this.times.best = best.ms;
@@ -153,8 +154,7 @@ const app = {
     if (keep && this.film) await new Promise((resolve) => setTimeout(resolve, this.position >= 1 ? 150 : 30));
     if (round !== this.round) return;
     const film = ask("film", flowWords(state, FRAMES, fast));
-    const words = state.start ? ask("words", ["inspect", dataWord(state), ...leak, "--time", "5"])
-      : ask("words", ["explain", dataWord(state), ...flags(state), "--branches", "all", "--trace", "0", "--time", "30"]);
+    const words = ask("words", ["explain", dataWord(state), ...flags(state), ...(state.start ? ["--weights", "(network)"] : []), "--branches", "all", "--trace", "0", "--time", "30"]);
     const made = await film;
     if (!made) return;
     if (!made.answer) return this.status(made.error || "no result", "bad");
@@ -163,8 +163,8 @@ const app = {
     this.show();
     const said = await words;
     if (!said) return;
-    this.seen = said.answer && (state.start ? said.answer : said.answer.inspect);
-    this.words = said.answer && !state.start ? said.answer.sentences : [];
+    this.seen = said.answer && said.answer.inspect;
+    this.words = said.answer ? said.answer.sentences : [said.error || "nothing to say"];
     this.wordsBusy = false;
     this.status("computed", "");
     this.times.all = performance.now() - began;
@@ -207,7 +207,8 @@ const app = {
     this.timeline.draw(now);
     const notes = { flat: "Click to add a point, drag to move it. " + (this.state.bias ? "" : "The network has no bias, so every region is a cone from the origin."),
       ball: "Colour: what the network says in each direction. Drag to turn.", shadow: this.plane.plane ? `Shown: the plane of the two class means, which holds ${shown(100 * this.plane.plane.share, 3)} % of the data's length²; distances across it are lost.` : "" };
-    $("plane-note").textContent = notes[this.plane.kind];
+    const out = this.plane.front.querySelectorAll(".out").length;
+    $("plane-note").textContent = notes[this.plane.kind] + (out ? ` ${out === 1 ? "One point lies" : out + " points lie"} outside the picture; Fit shows all.` : "");
     const ways = { circle: this.loose ? "Drag a neuron to move its start." : "Outer curve: what small neurons climb (a > 0) or descend (a < 0); triangles: where they can end. Lines: hyperplanes of the samples.",
       ball: "Great circles: hyperplanes of the samples. Drag to turn.", shadow: "A direction in the plane lies on the circle; the nearer to the middle, the more of it is not shown." };
     $("circle-note").textContent = ways[this.ways.kind()];
@@ -256,7 +257,7 @@ async function begin() {
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   $("loose").addEventListener("click", () => { app.loose = !app.loose; $("loose").setAttribute("aria-pressed", String(app.loose)); if (app.loose) app.goTo(0); else app.redraw(); });
   const report = (error) => app.status(String(error.message || error), "bad");
-  $("catalogue").addEventListener("change", () => { if ($("catalogue").value) { const keep = toFragment(app.state).replace(/(data|points|start)=[^&]*&?/g, ""); app.open("data=" + $("catalogue").value + "&" + keep, 1).catch(report); } });
+  $("catalogue").addEventListener("change", () => { if ($("catalogue").value) { const keep = toFragment(app.state).replace(/(data|points|start|view)=[^&]*&?/g, ""); app.open("data=" + $("catalogue").value + "&" + keep, 1).catch(report); } });
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("input, textarea, select, button, dialog, .point") || event.ctrlKey || event.metaKey) return;
     if (event.key === " ") { event.preventDefault(); $("play").click(); }

@@ -11,7 +11,7 @@ const CATALOGUE = [
 ];
 const LIMITS = { points: 400, width: 1000, d: 50 };
 
-const blank = () => ({ source: "gen:planar", X: [], y: [], bias: false, scale: "1e-6", width: 20, leak: 0, loss: "logistic", init: "balanced", seed: 0, start: null });
+const blank = () => ({ source: "gen:planar", X: [], y: [], bias: false, scale: "1e-6", width: 20, leak: 0, loss: "logistic", init: "balanced", seed: 0, start: null, view: null });
 
 const csvOf = (state) => {
   const d = state.X.length ? state.X[0].length : 2;
@@ -28,6 +28,7 @@ function toFragment(state, position) {
   for (const key of ["scale", "width", "leak", "loss", "init", "seed"]) if (state[key] !== plain[key]) p.set(key, state[key]);
   if (state.bias) p.set("bias", "1");
   if (state.start) p.set("start", state.start.W.map((w, k) => [...w, state.start.a[k]].join(",")).join(";"));
+  if (state.view) p.set("view", state.view.join(","));
   if (position !== undefined) p.set("at", position.toFixed(4));
   return p.toString().replace(/%2C/g, ",").replace(/%3B/g, ";").replace(/%3A/g, ":").replace(/%3D/g, "=");
 }
@@ -66,6 +67,10 @@ function fromFragment(text) {
     const table = rows(p.get("start")).map((row) => row.map((v) => number(v, -1e300, 1e300, "a weight")));
     state.start = { a: table.map((row) => row.pop()), W: table };
   }
+  if (p.has("view")) {
+    state.view = p.get("view").split(",").map((v) => number(v, -1e12, 1e12, "a place of the picture"));
+    if (state.view.length !== 3 || !(state.view[2] > 0)) throw new Error("the link has no place of the picture");
+  }
   return { state, at: p.has("at") ? number(p.get("at"), 0, 1, "the moment") : null };
 }
 
@@ -90,8 +95,7 @@ function commandLine(state) {
   const lines = [];
   if (!state.source) lines.push("cat > points.csv <<'END'\n" + csvOf(state) + "END");
   if (state.start) lines.push("cat > start.json <<'END'\n" + JSON.stringify({ leak: state.leak, W: state.start.W, a: state.start.a }) + "\nEND");
-  const words = state.start ? ["flow", dataWord(state), ...flags(state), "--weights", "start.json"] : ["explain", dataWord(state), ...flags(state)];
-  lines.push(["reluflow", ...words, "--branches", "all"].map(quoted).join(" "));
+  lines.push(["reluflow", "explain", dataWord(state), ...flags(state), ...(state.start ? ["--weights", "start.json"] : []), "--branches", "all"].map(quoted).join(" "));
   return lines.join("\n");
 }
 function python(state) {
@@ -113,7 +117,6 @@ function python(state) {
     if (state.source) lines.unshift("import numpy as np");
     lines.push(`net = reluflow.Network(np.array(${JSON.stringify(state.start.W)}), np.array(${JSON.stringify(state.start.a)}), leak=${state.leak})`);
   }
-  lines.push("", state.start ? `result = reluflow.flow(${data}, ${option(flags(state))}, weights=net, branches="all")`
-    : `result = reluflow.explain(${data}, ${option(flags(state))}, branches="all")`, "print(result)");
+  lines.push("", `result = reluflow.explain(${data}, ${option(flags(state))}${state.start ? ", weights=net" : ""}, branches="all")`, "print(result)");
   return lines.join("\n");
 }

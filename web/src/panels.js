@@ -38,8 +38,10 @@ function drawWords(app) {
   const lines = app.words || [];
   list.replaceChildren(...lines.map((line) => html("li", {}, line)));
   chip.hidden = !app.wordsBusy;
+  list.classList.toggle("stale", !!app.wordsBusy); // still about the state before
   chip.textContent = "thinking";
-  if (!lines.length) list.append(html("li", { class: "note" }, app.state.start ? "Neurons were moved by hand: the numbers beside are those of this start." : "…"));
+  if (!lines.length) list.append(html("li", { class: "note" }, "…"));
+  else if (app.state.start) list.prepend(html("li", { class: "note", id: "by-hand" }, "Neurons were moved by hand: the words are about that start, “given” below."));
 }
 
 function buildControls(app) {

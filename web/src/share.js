@@ -28,9 +28,8 @@ function pictureOf(app) {
   const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 820 400", width: 820, height: 400, style: styles.map((s) => `--${s}:${colour(s)}`).join(";") + ";font-family:sans-serif;font-size:11px" });
   const shade = app.plane.canvas.toDataURL("image/png");
   root.append(svg("rect", { width: 820, height: 400, fill: "var(--page)" }), svg("image", { href: shade, width: 400, height: 400, preserveAspectRatio: "none" }));
-  const left = svg("g", {}, ...[...app.plane.svg.children].map((c) => c.cloneNode(true)));
-  const right = svg("g", { transform: "translate(420 0)" }, ...[...app.ways.svg.children].map((c) => c.cloneNode(true)));
-  root.append(left, right);
+  const part = (x, view) => svg("svg", { x, width: 400, height: 400, viewBox: "0 0 400 400" }, ...[...view.children].map((c) => c.cloneNode(true))); // cuts at its edge
+  root.append(part(0, app.plane.svg), part(420, app.ways.svg));
   return new XMLSerializer().serializeToString(root);
 }
 function framesCsv(app) {

@@ -21,6 +21,7 @@ class Ways {
     if (kind === "circle") this.circle(rows, seen);
     else if (kind === "ball") this.ball(rows, seen);
     else this.shadow(rows);
+    this.svg.style.touchAction = kind === "ball" ? "none" : "pan-y";
     this.particles(now, film, kind);
   }
   // G(w) = sum y_i phi(w.x_i): what a small neuron of a > 0 climbs and one of a < 0 descends.

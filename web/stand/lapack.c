@@ -1,10 +1,10 @@
 /* Factorisations in plain C, in the layouts that src/la asks for: LU with row exchanges, Cholesky,
  * Householder QR, one with exchanged columns for least squares, and Jacobi rotations for eigenvalues and
  * singular values, which are slow for large matrices and exact to the last digits for small ones. */
-#include <lapacke.h>
+#include "core/core.h"
 
+#include <lapacke.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { most_sweeps = 60 }; /* Jacobi converges quadratically: ten are rare */
@@ -185,8 +185,8 @@ lapack_int LAPACKE_dgelsy(int layout, lapack_int rows, lapack_int cols, lapack_i
   if (not_finite(A, rows, cols, lda)) return -5;
   if (not_finite(b, rows, 1, 1)) return -7;
   int least = rows < cols ? rows : cols;
-  double *tau = calloc((size_t)(2 * least + cols), sizeof *tau);
-  double *T = calloc((size_t)cols * (size_t)least, sizeof *T);
+  double *tau = RF_NEW(double, 2 * (rf_index)least + cols);
+  double *T = RF_NEW_TABLE(double, cols, least);
   lapack_int info = tau && T ? 0 : LAPACK_WORK_MEMORY_ERROR;
   if (!info) {
     double *second = tau + least, *x = second + least;
@@ -208,7 +208,7 @@ lapack_int LAPACKE_dgelsy(int layout, lapack_int rows, lapack_int cols, lapack_i
     for (int j = 0; j < cols; j++) b[pivot[j]] = x[j];
     *rank = r;
   }
-  free(tau), free(T);
+  rf_free(tau), rf_free(T);
   return info;
 }
 
@@ -232,7 +232,7 @@ static void turn_rows(double *x, double *y, int count, double cosine, double sin
 lapack_int LAPACKE_dsyevd(int layout, char job, char half, lapack_int n, double *A, lapack_int lda,
                           double *values) {
   (void)layout, (void)job, (void)half;
-  double *S = calloc((size_t)n * (size_t)n, sizeof *S);
+  double *S = RF_NEW_TABLE(double, n, n);
   if (!S) return LAPACK_WORK_MEMORY_ERROR;
   /* columns, 'U': A(i,j) with i <= j lies at j*lda + i */
   double size = 0;
@@ -274,7 +274,7 @@ lapack_int LAPACKE_dsyevd(int layout, char job, char half, lapack_int n, double 
       A[(long)i * lda + k] = A[(long)least * lda + k], A[(long)least * lda + k] = held;
     }
   }
-  free(S);
+  rf_free(S);
   return bad ? -5 : 0;
 }
 
@@ -322,11 +322,11 @@ lapack_int LAPACKE_dgesdd(int layout, char job, lapack_int n, lapack_int d, doub
   (void)layout, (void)left, (void)ldu;
   if (not_finite(A, n, d, lda)) return -5;
   int wide = n <= d, count = wide ? n : d, size = wide ? d : n, wants = job == 'S';
-  double *M = calloc((size_t)count * (size_t)size, sizeof *M), *V = NULL, scale = 0;
-  char *taken = calloc((size_t)count, 1);
-  if (!wide && wants) V = calloc((size_t)d * (size_t)d, sizeof *V);
+  double *M = RF_NEW_TABLE(double, count, size), *V = NULL, scale = 0;
+  char *taken = RF_NEW(char, count);
+  if (!wide && wants) V = RF_NEW_TABLE(double, d, d);
   if (!M || !taken || (!wide && wants && !V)) {
-    free(M), free(taken), free(V);
+    rf_free(M), rf_free(taken), rf_free(V);
     return LAPACK_WORK_MEMORY_ERROR;
   }
   for (int i = 0; i < n; i++)
@@ -354,6 +354,6 @@ lapack_int LAPACKE_dgesdd(int layout, char job, lapack_int n, lapack_int d, doub
     }
     values[k] *= scale;
   }
-  free(M), free(taken), free(V);
+  rf_free(M), rf_free(taken), rf_free(V);
   return 0;
 }

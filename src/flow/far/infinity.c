@@ -61,6 +61,13 @@ static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double 
   return status;
 }
 
+/* The smallest margin at which the scale is frozen: where margins are small differences of large terms, not
+ * so large that rounding shows in the weights. */
+static double place_of_scale(const RfRun *run, double wanted) {
+  double blur = rf_system_blur(&run->system);
+  return blur > 0 ? fmin(wanted, run->system.q_least * RF_TOL_BLUR / blur) : wanted;
+}
+
 /* The scale goes back to its place by a drift, slow enough for the weights to follow it: a jump would upset
  * them all and send units across hyperplanes. No step is so long that an L-stable method would hide what is
  * unstable. */
@@ -83,7 +90,10 @@ static void steer(RfRun *run, double q_aim) {
 static RfStatus advance(RfRun *run) {
   rf_index before = run->system.n_seen;
   RfStatus status = rf_fit_advance(run);
-  if (!status && run->since_event == 0) rf_system_fields(&run->system, run->system.y), run->fresh = false;
+  if (!status && run->since_event == 0) {
+    rf_system_fields(&run->system, run->system.y), run->fresh = false;
+    run->phase.tau_event = run->system.tau;
+  }
   run->woken = !status && run->system.n_seen > before;
   return status;
 }
@@ -101,6 +111,32 @@ static void wake(RfRun *run) {
   rf_run_reset(run);
 }
 
+/* The direction of the network by RF_MARKS numbers: sums over its units along fixed vectors of signs. */
+static void mark(const RfRun *run, double *marks) {
+  const RfSystem *system = &run->system;
+  rf_index units = system->units, d = system->d;
+  double top = -INFINITY, total = 0;
+  const double *a = system->y + units * d, *rho = a + units;
+  memset(marks, 0, RF_MARKS * sizeof *marks);
+  for (rf_index u = 0; u < units; u++)
+    if (!system->dead[u]) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < units; u++) {
+    if (system->dead[u]) continue;
+    double size = exp(2 * (rho[u] - top));
+    total += size;
+    for (rf_index j = 0; j < d; j++) {
+      uint64_t signs = ((uint64_t)j * 2 + (a[u] > 0)) * 0x9e3779b97f4a7c15u;
+      for (int k = 0; k < RF_MARKS; k++)
+        marks[k] += (signs >> (56 + k) & 1 ? size : -size) * system->y[u * d + j];
+    }
+  }
+  for (int k = 0; k < RF_MARKS; k++) marks[k] /= total;
+}
+
+/* Steps of a stretch; those of all stretches; and those after which a direction that hardly moves any more is
+ * judged as it is. */
+enum { SHORTEST = 25, LONGEST = 250, PART_OF_STEPS = 8, MOST_STEPS = 10000, PATIENCE = 1500 };
+
 /* Steps of a frozen-scale stretch; stop: a reason from outside came up. */
 static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop) {
   RfSystem *system = &run->system;
@@ -111,9 +147,13 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   bool high = phase->round < 2 || phase->high || phase->last < RF_TOL_NEAR_STILL;
   *stop = false;
   if (phase->left == 0) {
-    phase->left = phase->round < 2 ? 10 : 25;
+    rf_index part = phase->steps / PART_OF_STEPS; /* polishing costs as much as dozens of steps */
+    phase->left = phase->round < 2 ? 10 : part < SHORTEST ? SHORTEST : part < LONGEST ? part : LONGEST;
     phase->drifting = 0;
     system->mu = 0;
+    if (!rf_run_large(run)) status = rf_run_gather(run); /* those that were parted at a hyperplane */
+    if (status) return status;
+    mark(run, phase->marks);
     phase->growth = growth_rate(run);
     rf_run_reset(run);
   }
@@ -121,9 +161,9 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     RfPhase before = *phase;
     double h = run->h;
     status = rf_run_checkpoint(run);
-    phase->left--;
+    phase->left--, phase->steps++;
     rf_system_fields(system, system->y);
-    steer(run, high ? run->q_frozen : run->q_slow);
+    steer(run, place_of_scale(run, high ? run->q_frozen : run->q_slow));
     run->fresh = false;
     if (!status) status = advance(run);
     if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
@@ -133,12 +173,27 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   return status;
 }
 
+/* Whether the state may be near its limit: not while its direction moves. */
+static bool worth_polishing(const RfRun *run) {
+  const RfPhase *phase = &run->phase;
+  double now[RF_MARKS], sum = 0;
+  if (phase->steps >= PATIENCE || run->problem->freeze_second) return true;
+  mark(run, now);
+  for (int k = 0; k < RF_MARKS; k++) sum += (now[k] - phase->marks[k]) * (now[k] - phase->marks[k]);
+  return !(sum > RF_MARKS * RF_TOL_TRAVEL * RF_TOL_TRAVEL);
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
   bool escaped;
   double excess;
   *done = false;
+  if (!worth_polishing(run)) {
+    phase->last = INFINITY;
+    run->fresh = false;
+    return RF_OK;
+  }
   rf_polish_free(polish);
   RfStatus status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE);
   run->fresh = false;
@@ -153,7 +208,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool settled =
       distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
-  if (!settled && phase->round < 60) return RF_OK;
+  if (!settled && phase->steps < PATIENCE) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL;
@@ -199,7 +254,7 @@ static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
   bool stop = false, done = false;
   RfStatus status = RF_OK;
-  for (; run->phase.round < 400 && !status && !stop && !done; run->phase.round += !stop && !status) {
+  for (; run->phase.steps < MOST_STEPS && !status && !stop && !done; run->phase.round += !stop && !status) {
     status = stretch(run, outcome, why, &stop);
     if (run->woken) return status;
     if (status || stop) continue;
@@ -227,7 +282,7 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
     if (!for_ever)
       run->h = fmin(run->h, RF_TOL_CLIMB / fmax(growth_rate(run), RF_TOL_TINY)), run->fresh = false;
     if (!status) status = advance(run);
-    bool far = rf_system_q_min(&run->system) >= run->q_frozen;
+    bool far = rf_system_q_min(&run->system) >= place_of_scale(run, run->q_frozen);
     if (status || run->woken || (far && (!for_ever || run->system.n_seen < run->system.n))) break;
     *stop = rf_run_stops(run, outcome, why);
   }
@@ -249,7 +304,7 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
   run->woken = false;
   if (!status && run->phase.part == 2) {
     status = climb(run, outcome, why, &stop);
-    if (!status && !stop && !run->woken) run->phase.part = 3;
+    if (!status && !stop && !run->woken) run->phase.part = 3, run->phase.steps = 0;
   }
   if (!status && !stop && !run->woken) status = frozen(run, polish, outcome, why);
   if (!status && run->woken) {

@@ -131,7 +131,7 @@ static void hit_outputs(const RfRun *run, Local *local, rf_index piece) {
   double *W = run->chosen, leak = system->problem->leak;
   const double *middle = local->middle + piece * local->n_units * b;
   for (rf_index j = 0; j < local->n_units; j++) memcpy(W + j * d, middle + j * b, (size_t)d * sizeof(double));
-  rf_flow_planes_of(local->planes, W, system->problem->X, local->n_units, n, d);
+  rf_flow_planes_of(local->planes, W, system->problem, local->n_units);
   memset(local->extra, 0, (size_t)n * sizeof(double));
   for (rf_index j = 0; j < local->n_units; j++) {
     double factor = middle[j * b + d] * rf_system_amplitude(system, middle[j * b + d + 1]);

@@ -33,7 +33,7 @@ static void chosen_product(RfRun *run, double *out, const double *A) {
       memcpy(run->chosen + r * d, A + run->row_unit[r] * d, (size_t)d * sizeof(double));
     A = run->chosen;
   }
-  rf_flow_planes_of(out, A, system->problem->X, run->n_rows, system->n, d);
+  rf_flow_planes_of(out, A, system->problem, run->n_rows);
 }
 
 void rf_planes_watch(RfRun *run, const double *f1, double h) {

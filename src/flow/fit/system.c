@@ -3,7 +3,9 @@
  * size over- or underflows. */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/gram.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +15,10 @@ double rf_system_amplitude(const RfSystem *system, double rho) {
 
 double rf_system_q_min(const RfSystem *system) { return system->q_least; }
 
-/* Small products by hand, since a BLAS call costs more than they do. */
-void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index rows, rf_index n, rf_index d) {
-  if (rows * n * d > 4000) {
-    rf_la_product_nt(H, W, X, rows, n, d);
-    return;
-  }
+/* Loops over columns are written once and called with d = 2, which most pictures have, as a constant: the
+ * same sums in the same order, without a loop around two products. */
+static inline void planes_of(double *restrict H, const double *restrict W, const double *restrict X,
+                             rf_index rows, rf_index n, rf_index d) {
   for (rf_index k = 0; k < rows; k++)
     for (rf_index i = 0; i < n; i++) {
       double sum = 0;
@@ -27,16 +27,34 @@ void rf_flow_planes_of(double *H, const double *W, const double *X, rf_index row
     }
 }
 
+/* Small products by hand, since a BLAS call costs more than they do. */
+void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
+  rf_index n = problem->n, d = problem->d;
+  const double *X = problem->X;
+  if (problem->gram)
+    rf_rows_images(H, W, &problem->gram->data, rows, problem->gram->threads);
+  else if (rows * n * d > 4000)
+    rf_la_product_nt(H, W, X, rows, n, d);
+  else if (d == 2)
+    planes_of(H, W, X, rows, n, 2);
+  else
+    planes_of(H, W, X, rows, n, d);
+}
+
+static inline void add_outputs(double *restrict q, double factor, const double *restrict s,
+                               const double *restrict h, rf_index n) {
+  for (rf_index i = 0; i < n; i++) q[i] += factor * s[i] * h[i];
+}
+
 /* q = sum over units of a e^{2 rho} s (w.x). */
 static void unit_outputs(RfSystem *system, const double *y) {
   rf_index n = system->n, units = system->units;
   const double *a = y + units * system->d, *rho = a + units;
-  rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  rf_flow_planes_of(system->H, y, system->problem, system->units);
   for (rf_index k = 0; k < units; k++) {
     double factor = a[k] * rf_system_amplitude(system, rho[k]);
     if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
-    const double *h = system->H + k * n, *s = system->slope + k * n;
-    for (rf_index i = 0; i < n; i++) system->q[i] += factor * s[i] * h[i];
+    add_outputs(system->q, factor, system->slope + k * n, system->H + k * n, n);
   }
 }
 
@@ -51,11 +69,10 @@ static void class_outputs(RfSystem *system, const double *y) {
     if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
     for (rf_index j = 0; j < d; j++) v[j] += factor * w[j];
   }
-  rf_flow_planes_of(system->M, system->V, system->problem->X, system->classes, n, d);
+  rf_flow_planes_of(system->M, system->V, system->problem, system->classes);
   for (rf_index k = 0; k < system->classes; k++) {
-    const double *h = system->M + k * n, *s = system->slope + system->leader[k] * n;
     if (system->dead[system->leader[k]]) continue;
-    for (rf_index i = 0; i < n; i++) system->q[i] += s[i] * h[i];
+    add_outputs(system->q, 1, system->slope + system->leader[k] * n, system->M + k * n, n);
   }
 }
 
@@ -109,31 +126,70 @@ void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
   if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
 }
 
+void rf_system_put_on(const RfSystem *system, rf_index unit, double *w) {
+  const RfSlide *slide = &system->slide[unit];
+  const double *grade = system->grade;
+  rf_index d = system->d;
+  if (slide->n_on == 0) return;
+  if (!grade) {
+    project(slide, w, d);
+    return;
+  }
+  for (rf_index r = 0; r < slide->rank; r++) {
+    const double *b = slide->graded + r * d;
+    double along = 0;
+    for (rf_index j = 0; j < d; j++) along += b[j] * (w[j] * grade[j]);
+    for (rf_index j = 0; j < d; j++) w[j] -= along * b[j] / grade[j];
+  }
+}
+
+void rf_system_meet(const RfSystem *system, rf_index i, double *w) {
+  rf_index d = system->d;
+  const double *x = system->problem->X + i * d, *grade = system->grade;
+  double size = 0, input = rf_la_dot(w, x, d);
+  if (!grade) {
+    rf_la_axpy(w, -input / (system->x_norm[i] * system->x_norm[i]), x, d);
+    return;
+  }
+  for (rf_index j = 0; j < d; j++) size += (x[j] / grade[j]) * (x[j] / grade[j]);
+  for (rf_index j = 0; j < d; j++) w[j] -= input / size * (x[j] / grade[j] / grade[j]);
+}
+
+static inline void fields_of(double *restrict g, const double *restrict slope, const double *restrict c,
+                             const double *restrict X, rf_index n, rf_index d) {
+  for (rf_index j = 0; j < d; j++) g[j] = 0;
+  for (rf_index i = 0; i < n; i++) {
+    double factor = slope[i] * c[i];
+    for (rf_index j = 0; j < d; j++) g[j] += factor * X[i * d + j];
+  }
+}
+
 static void class_fields(RfSystem *system) {
   rf_index n = system->n, d = system->d, classes = system->classes;
   const double *X = system->problem->X;
-  if (classes * n * d > 4000) {
+  if (system->problem->gram || classes * n * d > 4000) {
     for (rf_index k = 0; k < classes; k++) {
       const double *slope = system->slope + system->leader[k] * n;
       for (rf_index i = 0; i < n; i++) system->M[k * n + i] = slope[i] * system->c[i];
     }
-    rf_la_product_nn(system->g, system->M, X, classes, d, n);
+    const RfGram *gram = system->problem->gram;
+    if (gram)
+      rf_rows_combine(system->g, system->M, &gram->data, classes, gram->threads);
+    else
+      rf_la_product_nn(system->g, system->M, X, classes, d, n);
     return;
   }
   for (rf_index k = 0; k < classes; k++) {
-    double *g = system->g + k * d;
     const double *slope = system->slope + system->leader[k] * n;
-    for (rf_index j = 0; j < d; j++) g[j] = 0;
-    for (rf_index i = 0; i < n; i++) {
-      double factor = slope[i] * system->c[i];
-      for (rf_index j = 0; j < d; j++) g[j] += factor * X[i * d + j];
-    }
+    if (d == 2)
+      fields_of(system->g + k * d, slope, system->c, X, n, 2);
+    else
+      fields_of(system->g + k * d, slope, system->c, X, n, d);
   }
 }
 
 void rf_system_planes(RfSystem *system, const double *y) {
-  if (!system->planes_known)
-    rf_flow_planes_of(system->H, y, system->problem->X, system->units, system->n, system->d);
+  if (!system->planes_known) rf_flow_planes_of(system->H, y, system->problem, system->units);
   system->planes_known = true;
 }
 
@@ -157,6 +213,31 @@ double rf_system_reach(const RfSystem *system) {
   return fmax(reach, RF_TOL_TINY);
 }
 
+double rf_system_blur(const RfSystem *system) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < n && system->grade; i++) {
+    double terms = 0;
+    if (!system->seen[i] || !(system->p[i] * system->x_norm[i] > least)) continue;
+    for (rf_index u = 0; u < units; u++) {
+      double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                             rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+      for (rf_index j = 0; j < d && size > 0; j++)
+        sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+      terms += size * sum;
+    }
+    blur = fmax(blur, terms * DBL_EPSILON);
+  }
+  return blur;
+}
+
+double rf_system_answer(const RfSystem *system) {
+  double size = 0, q = fmax(1, system->q_least);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) size += rf_system_amplitude(system, system->y[system->units * (system->d + 1) + u]);
+  return size / q * size;
+}
+
 void rf_system_fields(RfSystem *system, const double *y) {
   if (!system->classes_known) {
     rf_system_classes(system);
@@ -168,8 +249,8 @@ void rf_system_fields(RfSystem *system, const double *y) {
   system->evaluations++;
 }
 
-static void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f) {
-  rf_index d = system->d, units = system->units;
+static inline void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f, rf_index d) {
+  rf_index units = system->units;
   const double *w = y + k * d, *g = rf_system_g(system, k);
   double a = y[units * d + k], rho = y[units * (d + 1) + k];
   double *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
@@ -204,7 +285,10 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
       f[units * (d + 1) + k] = -system->mu;
       continue;
     }
-    unit_rhs(system, k, y, f);
+    if (d == 2)
+      unit_rhs(system, k, y, f, 2);
+    else
+      unit_rhs(system, k, y, f, d);
     if (system->slide[k].n_on > 0)
       project(&system->slide[k], f + k * d, d); /* or rounding off the hyperplane grows */
   }
@@ -232,13 +316,28 @@ double rf_system_gauge_rate(const RfSystem *system) {
   return rate;
 }
 
+/* (a^2 - |w|^2) e^{2 rho} is what it was at the start. A unit that has grown by 1e6 keeps four digits of it
+ * in (w, a), and when it shrinks again they decide where a passes 0: they are put back from the start while a
+ * and |w| are near to each other, where they follow from it. */
+static void restore_balance(const RfSystem *system, rf_index u, double *w, double *a, double *rho) {
+  rf_index k = system->only[u];
+  double norm = rf_la_norm(w, system->d);
+  if (k < 0 || *a == 0 || norm == 0) return;
+  double b = system->conserved[2 * k] *
+             exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
+  if (!(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  *rho += 0.5 * log(norm * fabs(*a) / (0.5 * sqrt((1 - b) * (1 + b)))); /* a w e^{2 rho} stays */
+  rf_la_scale(w, sqrt(0.5 * (1 - b)) / norm, system->d);
+  *a = copysign(sqrt(0.5 * (1 + b)), *a);
+}
+
 void rf_system_normalise(RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units;
   double *a = y + units * d, *rho = a + units;
   for (rf_index k = 0; k < units; k++) {
     double *w = y + k * d, norm = rf_la_norm(w, d);
     if (system->slide[k].n_on > 0 && !system->dead[k]) {
-      project(&system->slide[k], w, d);
+      rf_system_put_on(system, k, w);
       norm = rf_la_norm(w, d);
     }
     if (system->problem->freeze_second) continue;
@@ -255,6 +354,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
         rf_la_scale(w, 1 / joint, d);
         a[k] /= joint;
         rho[k] += log(joint);
+        restore_balance(system, k, w, &a[k], &rho[k]);
       }
     }
   }
@@ -299,7 +399,11 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
    * afresh, g may be projected */
   bool few = n * d <= FEW;
   for (rf_index i = 0; i < n && !few; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
-  if (!few) rf_la_combine(field, system->problem->X, factor, n, d, d);
+  const RfGram *gram = system->problem->gram;
+  if (!few && gram)
+    rf_rows_combine(field, factor, &gram->data, 1, gram->threads);
+  else if (!few)
+    rf_la_combine(field, system->problem->X, factor, n, d, d);
   for (rf_index k = 0; k < slide->n_planes; k++) {
     double sum, kink;
     plane_weights(system, slide, k, &sum, &kink);

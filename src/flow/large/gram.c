@@ -13,6 +13,7 @@ bool rf_gram_pays(rf_index n, rf_index uses) { return n > LEAST_SAMPLES && n <= 
 void rf_gram_free(RfGram *gram) {
   rf_free(gram->rows);
   rf_free(gram->square);
+  rf_rows_free(&gram->data);
   memset(gram, 0, sizeof *gram);
 }
 
@@ -29,8 +30,9 @@ RfStatus rf_gram_new(RfContext *context, RfGram *gram, const double *X, rf_index
   float *single = RF_NEW(float, n *d), *part = RF_NEW(float, BLOCK *BLOCK);
   if (rf_multiply_sizes(&size, n, n)) gram->rows = RF_NEW(float, size);
   gram->square = RF_NEW(double, n);
-  RfStatus status = RF_OK;
-  if (!single || !part || !gram->rows || !gram->square)
+  gram->threads = context->threads > 1 ? context->threads : 1;
+  RfStatus status = rf_rows_new(context, &gram->data, X, n, d);
+  if (!status && (!single || !part || !gram->rows || !gram->square))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld inner products", (long long)n);
   for (rf_index k = 0; k < n * d && !status; k++) single[k] = (float)X[k];
   for (rf_index i = 0; i < n && !status; i++) gram->square[i] = rf_la_dot(X + i * d, X + i * d, d);
@@ -46,5 +48,24 @@ RfStatus rf_gram_new(RfContext *context, RfGram *gram, const double *X, rf_index
   rf_free(single);
   rf_free(part);
   if (status) rf_gram_free(gram);
+  return status;
+}
+
+RfStatus rf_gram_part(RfContext *context, RfGram *part, const RfGram *gram, const rf_index *row,
+                      rf_index count, const double *X, rf_index d) {
+  memset(part, 0, sizeof *part);
+  part->n = count, part->threads = gram->threads;
+  part->rows = RF_NEW(float, count *count);
+  part->square = RF_NEW(double, count);
+  RfStatus status = rf_rows_new(context, &part->data, X, count, d);
+  if (!status && (!part->rows || !part->square))
+    status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld inner products", (long long)count);
+  for (rf_index r = 0; r < count && !status; r++) {
+    const float *from = gram->rows + row[r] * gram->n;
+    float *to = part->rows + r * count;
+    part->square[r] = gram->square[row[r]];
+    for (rf_index t = 0; t < count; t++) to[t] = from[row[t]];
+  }
+  if (status) rf_gram_free(part);
   return status;
 }

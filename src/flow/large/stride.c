@@ -29,6 +29,7 @@ void rf_stride_free(RfStride *stride) {
   rf_free(stride->gram);
   rf_free(stride->core);
   rf_free(stride->left);
+  rf_free(stride->picked);
   rf_free(stride->order);
   rf_free(stride->pivot);
   rf_free(stride->full);
@@ -224,7 +225,7 @@ static bool look_at_all(RfStride *stride, const RfSystem *system, uint8_t *wante
   const double *y = system->problem->y;
   double leak = system->problem->leak, top = -INFINITY, least;
   bool more = false;
-  rf_la_product_nt(stride->full, stride->after, system->problem->X, units, n, stride->d);
+  rf_flow_planes_of(stride->full, stride->after, system->problem, units);
   memset(stride->q_full, 0, (size_t)n * sizeof(double));
   for (rf_index u = 0; u < units; u++) {
     double size = stride->unit[u].sign * stride->unit[u].amplitude * exp(stride->unit[u].growth);

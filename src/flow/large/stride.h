@@ -55,7 +55,8 @@ struct RfStride {
   double *q, *p, *bend;  /* rows: margins, weights, p times curvature */
   double *off, *step, *weigh;
   double *core, *left, *right;
-  rf_index core_room, wide_room;
+  double *picked; /* samples of the matrix */
+  rf_index core_room, wide_room, picked_room;
   RfStrideRow *order; /* n: by weight, heaviest first */
   int32_t *pivot;
   double *full, *q_full; /* units x n; n */

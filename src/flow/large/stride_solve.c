@@ -251,8 +251,13 @@ static RfStatus make_core(RfStride *stride, rf_index count) {
     stride->left = RF_NEW(double, 2 * wide * count);
     stride->wide_room = stride->left ? wide * count : 0;
   }
+  if (stride->picked_room < count * stride->d) {
+    rf_free(stride->picked);
+    stride->picked = RF_NEW(double, count * stride->d);
+    stride->picked_room = stride->picked ? count * stride->d : 0;
+  }
   stride->right = stride->left + stride->wide_room;
-  if (!stride->core || !stride->left)
+  if (!stride->core || !stride->left || !stride->picked)
     return rf_fail(stride->context, RF_ERR_MEMORY, "out of memory for a long step");
   return RF_OK;
 }
@@ -286,6 +291,8 @@ static void fill_core(RfStride *stride, const RfSystem *system, rf_index count) 
       stride->core[i * count + j] *=
           all ? (double)all->rows[stride->row[r] * stride->n + stride->row[t]] : stride->gram[r * rows + t];
     }
+  for (rf_index j = 0; j < count; j++)
+    memcpy(stride->picked + j * d, stride->X + stride->order[j].row * d, (size_t)d * sizeof(double));
   for (rf_index u = 0; u < units; u++) {
     const RfStrideUnit *unit = &stride->unit[u];
     double size = size_of(unit), delta = unit->delta;
@@ -296,10 +303,11 @@ static void fill_core(RfStride *stride, const RfSystem *system, rf_index count) 
       right[at * count + j] = size * ((2 * delta - unit->turn) * z + 2 * delta * unit->turn * across);
     }
     at++;
+    if (unit->n_on > 0)
+      rf_la_product_nt(left + at * count, unit->frame, stride->picked, unit->n_on, count, d);
     for (rf_index f = 0; f < unit->n_on; f++, at++)
       for (rf_index j = 0; j < count; j++) {
-        rf_index r = stride->order[j].row;
-        double part = stride->mask[u * rows + r] * rf_la_dot(unit->frame + f * d, stride->X + r * d, d);
+        double part = stride->mask[u * rows + stride->order[j].row] * left[at * count + j];
         left[at * count + j] = part, right[at * count + j] = -size * unit->turn * part;
       }
   }

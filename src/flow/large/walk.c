@@ -472,7 +472,7 @@ static RfStatus set_fields(RfWalk *walk) {
     count++;
   }
   if (count == 0) return RF_OK;
-  rf_la_product_nn(walk->rows, walk->weighed, walk->X, count, d, n);
+  rf_rows_combine(walk->rows, walk->weighed, &walk->gram->data, count, walk->gram->threads);
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
@@ -486,7 +486,7 @@ static RfStatus set_fields(RfWalk *walk) {
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++)
     if (leads(walk, k)) memcpy(walk->rows + count++ * d, walk->walker[k].g, (size_t)d * sizeof(double));
-  rf_la_product_nt(walk->weighed, walk->rows, walk->X, count, n, d);
+  rf_rows_images(walk->weighed, walk->rows, &walk->gram->data, count, walk->gram->threads);
   count = 0;
   for (rf_index k = 0; k < walk->m && !status; k++) {
     RfWalker *w = &walk->walker[k];
@@ -507,7 +507,7 @@ static void set_planes(RfWalk *walk) {
   rf_index n = walk->n, d = walk->d, count = 0;
   for (rf_index k = 0; k < walk->m; k++)
     if (walk->leader[k] >= 0) memcpy(walk->rows + count++ * d, walk->walker[k].w, (size_t)d * sizeof(double));
-  rf_la_product_nt(walk->planes, walk->rows, walk->X, count, n, d);
+  rf_rows_images(walk->planes, walk->rows, &walk->gram->data, count, walk->gram->threads);
   count = 0;
   for (rf_index k = 0; k < walk->m; k++) {
     RfWalker *w = &walk->walker[k];

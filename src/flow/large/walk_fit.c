@@ -9,7 +9,7 @@
 
 #include "flow/flow_tolerances.h"
 
-enum { STEPS = 10, REFRESH = 40 };
+enum { STEPS = 10, REFRESH = 40, CHOOSE = 60 };
 
 typedef struct Saved {
   double *w, *h, *side, log_norm, t;
@@ -18,11 +18,16 @@ typedef struct Saved {
 } Saved;
 
 struct RfWalkFit {
-  RfWalk walk;
+  RfWalk walk;    /* on the samples that push, or hold somebody */
+  rf_index *row;  /* walk.n: which they are */
+  uint8_t *taken; /* n of the system */
+  double *X;      /* NULL, or these samples alone, */
+  RfGram part;    /* and their products */
   Saved *saved;
-  double *numbers;               /* holds the next four */
-  double *q, *q_old, *q_new, *c; /* n each */
-  double h_old;                  /* 0: there is no step before */
+  double *numbers;               /* holds the next six */
+  double *q, *q_old, *q_new, *c; /* walk.n each */
+  double *push, *push_new;       /* |loss'| at q and q_new, over e^log_S */
+  double log_S, h_old;           /* h_old: between q_old and q */
   rf_index steps;
 };
 
@@ -34,6 +39,10 @@ void rf_walk_fit_free(RfWalkFit *fit) {
   }
   rf_free(fit->saved);
   rf_free(fit->numbers);
+  rf_free(fit->row);
+  rf_free(fit->taken);
+  rf_free(fit->X);
+  rf_gram_free(&fit->part);
   rf_walk_free(&fit->walk);
   rf_free(fit);
 }
@@ -48,67 +57,182 @@ bool rf_walk_fit_fits(const RfRun *run) {
   return true;
 }
 
-static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
+/* ---- which samples --------------------------------------------------------------------------- */
+
+/* Marks the samples that push at the last fields of the system, or hold somebody; how many. The others do not
+ * even have a kink. */
+static rf_index choose(const RfSystem *system, uint8_t *taken) {
+  rf_index n = system->n, count = 0;
+  for (rf_index i = 0; i < n; i++) taken[i] = system->p[i] > RF_TOL_WALK_WEIGHT || !system->seen[i];
+  for (rf_index u = 0; u < system->units; u++)
+    for (rf_index z = 0; z < system->slide[u].n_on; z++) taken[system->slide[u].on[z]] = 1;
+  for (rf_index i = 0; i < n; i++) count += taken[i];
+  if (count <= 0.85 * (double)n) return count;
+  memset(taken, 1, (size_t)n);
+  return n;
+}
+
+/* Part of the weights, at the last fields of the system, on samples left out. */
+static double left_out(const RfWalkFit *fit, const RfSystem *system) {
+  double sum = 0;
+  for (rf_index i = 0; i < system->n && fit->walk.n < system->n; i++)
+    if (!fit->taken[i]) sum += system->p[i];
+  return sum;
+}
+
+static RfStatus take_rows(RfRun *run, RfWalkFit *fit, rf_index count) {
   const RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d, units = system->units;
-  RfWalkFit *fit = *out = RF_NEW(RfWalkFit, 1);
-  if (!fit) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
-  RfStatus status = rf_walk_new(run->context, &fit->walk, run->problem->X, run->problem->gram, n, d, units,
-                                run->problem->leak);
-  fit->saved = RF_NEW(Saved, units);
-  fit->numbers = fit->q = RF_NEW(double, 4 * n);
-  bool room = fit->saved && fit->q;
-  for (rf_index k = 0; k < units && room && !status; k++) {
-    fit->saved[k].w = RF_NEW(double, d + 2 * n);
-    room = fit->saved[k].w != NULL;
-    if (room) fit->saved[k].h = fit->saved[k].w + d, fit->saved[k].side = fit->saved[k].h + n;
+  rf_index n = system->n, d = system->d, r = 0;
+  for (rf_index i = 0; i < n; i++)
+    if (fit->taken[i]) fit->row[r++] = i;
+  const double *X = run->problem->X;
+  const RfGram *gram = run->problem->gram;
+  if (count < n) {
+    fit->X = RF_NEW(double, count *d);
+    if (!fit->X) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
+    for (r = 0; r < count; r++)
+      memcpy(fit->X + r * d, run->problem->X + fit->row[r] * d, (size_t)d * sizeof(double));
+    RfStatus status = rf_gram_part(run->context, &fit->part, gram, fit->row, count, fit->X, d);
+    if (status) return status;
+    X = fit->X, gram = &fit->part;
   }
-  if (!status && !room) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
-  if (status) {
-    rf_walk_fit_free(fit);
-    *out = NULL;
-    return status;
-  }
-  fit->q_old = fit->q + n, fit->q_new = fit->q_old + n, fit->c = fit->q_new + n;
-  fit->walk.logging = true;
-  return RF_OK;
+  return rf_walk_new(run->context, &fit->walk, X, gram, count, d, system->units, run->problem->leak);
 }
 
 /* ---- between system and walkers -------------------------------------------------------------- */
 
-static RfStatus load(const RfRun *run, RfWalkFit *fit) {
+/* dq/dtau into q_dot (n), at system.y. */
+static void margin_speed(RfRun *run, double *q_dot) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, units = system->units;
+  rf_system_rhs(system, system->y, run->f);
+  memset(system->V, 0, (size_t)(system->classes * d) * sizeof(double));
+  for (rf_index u = 0; u < units; u++) {
+    const double *w = system->y + u * d, *speed = run->f + u * d;
+    double factor = system->y[units * d + u] * rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+    double growth = 2 * run->f[units * (d + 1) + u], *v = system->V + system->class_of[u] * d;
+    if (factor == 0 || system->dead[u]) continue;
+    for (rf_index j = 0; j < d; j++) v[j] += factor * (speed[j] + growth * w[j]);
+  }
+  rf_flow_planes_of(system->M, system->V, system->problem, system->classes);
+  memset(q_dot, 0, (size_t)n * sizeof(double));
+  for (rf_index k = 0; k < system->classes; k++) {
+    const double *slope = system->slope + system->leader[k] * n;
+    for (rf_index i = 0; i < n && !system->dead[system->leader[k]]; i++)
+      q_dot[i] += slope[i] * system->M[k * n + i];
+  }
+  for (rf_index i = 0; i < n; i++) q_dot[i] *= system->problem->y[i];
+}
+
+static void load_margins(RfRun *run, RfWalkFit *fit) {
+  const RfSystem *system = &run->system;
+  double *q_dot = system->curvature; /* of the next fields */
+  margin_speed(run, q_dot);
+  fit->h_old = 1, fit->log_S = system->log_S;
+  for (rf_index r = 0; r < fit->walk.n; r++) {
+    rf_index i = fit->row[r];
+    fit->q[r] = system->q[i], fit->q_old[r] = system->q[i] - q_dot[i];
+    fit->push[r] = fabs(system->c[i]);
+    fit->c[r] = system->c[i];
+  }
+}
+
+static RfStatus load(RfRun *run, RfWalkFit *fit) {
   const RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, units = system->units;
   RfStatus status = RF_OK;
+  int8_t *sides = RF_NEW(int8_t, fit->walk.n);
+  if (!sides) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
   for (rf_index u = 0; u < units && !status; u++) {
-    double rho = system->y[units * (d + 1) + u];
+    const int8_t *sigma = system->sigma + u * n;
     int sign = system->y[units * d + u] > 0 ? 1 : -1;
-    status = rf_walk_put(&fit->walk, u, system->y + u * d, rho, sign, system->sigma + u * n);
-    if (system->dead[u]) fit->walk.walker[u].state = RF_WALK_DEAD;
+    for (rf_index r = 0; r < fit->walk.n; r++) sides[r] = sigma[fit->row[r]];
+    status = rf_walk_put(&fit->walk, u, system->y + u * d, system->y[units * (d + 1) + u], sign, sides);
+    RfWalker *w = &fit->walk.walker[u];
+    w->active = 0; /* of all samples: a unit is not dead while one of those left out is active */
+    for (rf_index i = 0; i < n; i++) w->active += sigma[i] > 0;
+    if (system->dead[u]) w->state = RF_WALK_DEAD;
   }
-  for (rf_index i = 0; i < n; i++) fit->c[i] = system->c[i];
-  memcpy(fit->q, system->q, (size_t)n * sizeof(double));
-  fit->h_old = 0;
+  rf_free(sides);
+  load_margins(run, fit);
   return status ? status : rf_walk_refresh(&fit->walk, fit->c, true);
+}
+
+static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, units = system->units, count;
+  RfWalkFit *fit = *out = RF_NEW(RfWalkFit, 1);
+  if (!fit) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
+  fit->taken = RF_NEW(uint8_t, system->n);
+  fit->row = RF_NEW(rf_index, system->n);
+  bool room = fit->taken && fit->row;
+  count = room ? choose(system, fit->taken) : 0;
+  RfStatus status = room ? take_rows(run, fit, count) : RF_OK;
+  fit->saved = RF_NEW(Saved, units);
+  fit->numbers = fit->q = RF_NEW(double, 6 * count);
+  room = room && fit->saved && fit->q;
+  for (rf_index k = 0; k < units && room && !status; k++) {
+    fit->saved[k].w = RF_NEW(double, d + 2 * count);
+    room = fit->saved[k].w != NULL;
+    if (room) fit->saved[k].h = fit->saved[k].w + d, fit->saved[k].side = fit->saved[k].h + count;
+  }
+  if (!status && !room) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for the fit");
+  if (!status) {
+    fit->q_old = fit->q + count, fit->q_new = fit->q_old + count, fit->c = fit->q_new + count;
+    fit->push = fit->c + count, fit->push_new = fit->push + count;
+    fit->walk.logging = true;
+    status = load(run, fit);
+  }
+  if (status) {
+    rf_walk_fit_free(fit);
+    *out = NULL;
+  }
+  return status;
+}
+
+/* Sides of unit u on the samples left out: where it is. */
+static RfStatus look_at_far(RfRun *run, const RfWalkFit *fit, rf_index u, bool *changed) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n;
+  RfStatus status = RF_OK;
+  for (rf_index i = 0; i < n && !status; i++) {
+    if (fit->taken[i]) continue;
+    int8_t *sigma = system->sigma + u * n + i;
+    if (*sigma * system->H[u * n + i] >= 0) continue;
+    *sigma = (int8_t) - *sigma;
+    *changed = true;
+    status = rf_events_log(run, u, i, RF_EVENT_CROSS);
+  }
+  return status;
 }
 
 static RfStatus store(RfRun *run, RfWalkFit *fit) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, units = system->units;
   RfStatus status = RF_OK;
-  for (rf_index u = 0; u < units && !status; u++) {
+  bool far = fit->walk.n < n;
+  for (rf_index u = 0; u < units; u++) {
     const RfWalker *w = &fit->walk.walker[u];
     double norm = rf_la_norm(w->w, d);
-    bool changed = false;
     if (system->dead[u]) continue;
     for (rf_index j = 0; j < d; j++) system->y[u * d + j] = sqrt(0.5) * w->w[j] / norm;
     system->y[units * (d + 1) + u] = w->log_norm + log(norm) + 0.5 * log(2);
-    for (rf_index i = 0; i < n; i++) {
-      int8_t side = (int8_t)w->side[i];
-      changed = changed || side != system->sigma[u * n + i];
-      system->sigma[u * n + i] = side;
+  }
+  system->planes_known = false;
+  if (far) rf_system_planes(system, system->y);
+  for (rf_index u = 0; u < units && !status; u++) {
+    RfWalker *w = &fit->walk.walker[u];
+    bool changed = false;
+    if (system->dead[u]) continue;
+    for (rf_index r = 0; r < fit->walk.n; r++) {
+      int8_t side = (int8_t)w->side[r], *sigma = system->sigma + u * n + fit->row[r];
+      changed = changed || side != *sigma;
+      *sigma = side;
     }
-    if (changed) status = rf_system_refresh_unit(system, u);
+    if (far) status = look_at_far(run, fit, u, &changed);
+    if (changed && !status) status = rf_system_refresh_unit(system, u);
+    w->active = 0;
+    for (rf_index i = 0; i < n; i++) w->active += system->sigma[u * n + i] > 0;
   }
   return status;
 }
@@ -157,29 +281,38 @@ static void margins(const RfWalkFit *fit, const RfSystem *system, double *q) {
     double size = w->sign * rf_la_norm(w->w, fit->walk.d) * exp(2 * w->log_norm);
     for (rf_index i = 0; i < n; i++) q[i] += size * (w->side[i] > 0 ? w->h[i] : leak * w->h[i]);
   }
-  for (rf_index i = 0; i < n; i++) q[i] *= system->problem->y[i];
+  for (rf_index r = 0; r < n; r++) q[r] *= system->problem->y[fit->row[r]];
 }
 
 /* c at the middle of a step of length h, over e^log_S. */
-static void middle_weights(RfWalkFit *fit, const RfSystem *system, double h, double log_S) {
+static void middle_weights(RfWalkFit *fit, const RfSystem *system, double h) {
   RfLoss loss = system->problem->loss;
-  double ahead = fit->h_old > 0 ? 0.5 * h / fit->h_old : 0;
-  for (rf_index i = 0; i < fit->walk.n; i++) {
-    double q = fit->q[i] + (ahead > 0 ? ahead * (fit->q[i] - fit->q_old[i]) : 0);
-    fit->c[i] = system->problem->y[i] * exp(rf_loss_log_slope(loss, q) - log_S);
+  double ahead = 0.5 * h / fit->h_old;
+  for (rf_index r = 0; r < fit->walk.n; r++) {
+    double q = fit->q[r] + ahead * (fit->q[r] - fit->q_old[r]);
+    fit->c[r] = system->problem->y[fit->row[r]] * exp(rf_loss_log_slope(loss, q) - fit->log_S);
   }
 }
 
 /* Relative distance of the weights used from the mean of those at the ends. */
-static double disagreement(const RfWalkFit *fit, const RfSystem *system, double log_S) {
+static double disagreement(const RfWalkFit *fit, const RfSystem *system) {
   RfLoss loss = system->problem->loss;
   double off = 0, sum = 0;
-  for (rf_index i = 0; i < fit->walk.n; i++) {
-    double mean = 0.5 * (exp(rf_loss_log_slope(loss, fit->q[i]) - log_S) +
-                         exp(rf_loss_log_slope(loss, fit->q_new[i]) - log_S));
-    off += fabs(mean - fabs(fit->c[i])), sum += mean;
+  for (rf_index r = 0; r < fit->walk.n; r++) {
+    fit->push_new[r] = exp(rf_loss_log_slope(loss, fit->q_new[r]) - fit->log_S);
+    double mean = 0.5 * (fit->push[r] + fit->push_new[r]);
+    off += fabs(mean - fabs(fit->c[r])), sum += mean;
   }
   return off / sum;
+}
+
+/* Weights at q_new become those at q, in their own sum. */
+static void next_weights(RfWalkFit *fit) {
+  double sum = 0, *push = fit->push;
+  for (rf_index r = 0; r < fit->walk.n; r++) sum += fit->push_new[r];
+  fit->push = fit->push_new, fit->push_new = push;
+  for (rf_index r = 0; r < fit->walk.n; r++) fit->push[r] /= sum;
+  fit->log_S += log(sum);
 }
 
 /* Events of a step that began at the clock t, at their times. */
@@ -192,7 +325,7 @@ static RfStatus log_step(RfRun *run, RfWalkFit *fit, double t, double log_S) {
     for (rf_index e = 0; e < w->n_events && !status; e++) {
       double dt = w->events[e].t - t;
       system->log_t = dt > 0 ? rf_run_log_add(before, log(dt) - log_S) : before;
-      status = rf_events_log(run, k, w->events[e].sample, w->events[e].kind);
+      status = rf_events_log(run, k, fit->row[w->events[e].sample], w->events[e].kind);
     }
     if (w->n_events > 0) run->since_event = -1, run->step_events++;
     w->n_events = 0;
@@ -204,23 +337,20 @@ static RfStatus log_step(RfRun *run, RfWalkFit *fit, double t, double log_S) {
 static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
   RfSystem *system = &run->system;
   RfStatus status = save(fit);
-  double tolerance = RF_TOL_WALK * run->stride_tolerance, log_S, sum = 0, top = -INFINITY, t = 0;
-  for (rf_index i = 0; i < system->n; i++) top = fmax(top, rf_loss_log_slope(run->problem->loss, fit->q[i]));
-  for (rf_index i = 0; i < system->n; i++) sum += exp(rf_loss_log_slope(run->problem->loss, fit->q[i]) - top);
-  log_S = top + log(sum);
+  double tolerance = RF_TOL_WALK * run->stride_tolerance;
   while (!status) {
-    middle_weights(fit, system, *h, log_S);
-    t = 0;
+    middle_weights(fit, system, *h);
     for (rf_index k = 0; k < fit->walk.m; k++) fit->walk.walker[k].t = 0, fit->walk.walker[k].n_events = 0;
-    status = rf_walk_refresh(&fit->walk, fit->c, fit->steps % REFRESH == 0);
+    status = rf_walk_refresh(&fit->walk, fit->c, fit->steps % REFRESH == REFRESH - 1);
     if (!status) status = rf_walk_to(&fit->walk, *h);
     if (status) break;
     margins(fit, system, fit->q_new);
-    double off = disagreement(fit, system, log_S), factor = 0.9 * sqrt(tolerance / fmax(off, RF_TOL_TINY));
+    double off = disagreement(fit, system), factor = 0.9 * sqrt(tolerance / fmax(off, RF_TOL_TINY));
     if (off <= 2 * tolerance) {
-      status = log_step(run, fit, t, log_S);
-      system->log_t = rf_run_log_add(system->log_t, log(*h) - log_S);
+      status = log_step(run, fit, 0, fit->log_S);
+      system->log_t = rf_run_log_add(system->log_t, log(*h) - fit->log_S);
       system->tau += *h;
+      next_weights(fit);
       double *oldest = fit->q_old;
       fit->q_old = fit->q, fit->q = fit->q_new, fit->q_new = oldest;
       fit->h_old = *h;
@@ -239,11 +369,15 @@ static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
 RfStatus rf_walk_fit_step(RfRun *run) {
   RfSystem *system = &run->system;
   RfStatus status = RF_OK;
-  rf_system_fields(system, system->y);
-  if (!run->walk_fit) status = fit_new(run, &run->walk_fit);
+  bool stale = run->walk_fit &&
+               (run->walk_fit->steps >= CHOOSE || left_out(run->walk_fit, system) > RF_TOL_WALK_LEFT_OUT);
+  if (stale) rf_walk_fit_free(run->walk_fit), run->walk_fit = NULL;
+  if (!run->walk_fit) {
+    rf_system_fields(system, system->y);
+    status = fit_new(run, &run->walk_fit);
+  }
   if (status) return status;
   RfWalkFit *fit = run->walk_fit;
-  if (fit->steps == 0) status = load(run, fit);
   double h = run->h > 0 ? run->h : RF_TOL_WALK / rf_system_reach(system);
   for (int step = 0; step < STEPS && !status; step++, fit->steps++) status = one_step(run, fit, &h);
   run->h = h;
@@ -255,6 +389,9 @@ RfStatus rf_walk_fit_step(RfRun *run) {
     RfStatus stored = store(run, fit);
     if (stored) status = stored;
   }
-  if (!status) rf_system_normalise(system, system->y);
+  if (!status) {
+    rf_system_normalise(system, system->y);
+    rf_system_fields(system, system->y);
+  }
   return status;
 }
