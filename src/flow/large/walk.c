@@ -25,6 +25,7 @@ void rf_walk_free(RfWalk *walk) {
     rf_free(walk->walker[k].on);
     rf_free(walk->walker[k].coef);
     rf_free(walk->walker[k].events);
+    rf_free(walk->walker[k].small);
   }
   rf_free(walk->walker);
   rf_free(walk->slack);
@@ -32,7 +33,6 @@ void rf_walk_free(RfWalk *walk) {
   rf_free(walk->weighed);
   rf_free(walk->leader);
   rf_free(walk->hash);
-  rf_free(walk->small);
   memset(walk, 0, sizeof *walk);
 }
 
@@ -185,20 +185,20 @@ static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
   for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
 }
 
-static RfStatus make_small(RfWalk *walk, rf_index count) {
-  if (walk->room_small >= count) return RF_OK;
+static RfStatus make_small(const RfWalk *walk, RfWalker *w, rf_index count) {
+  if (w->room_small >= count) return RF_OK;
   rf_index room = 2 * count + 8;
-  rf_free(walk->small);
-  walk->small = RF_NEW(double, room *(room + 1));
-  walk->room_small = walk->small ? room : 0;
-  walk->slopes = walk->small ? walk->small + room * room : NULL;
-  return walk->small ? RF_OK : rf_fail(walk->context, RF_ERR_MEMORY, "out of memory for a slide");
+  rf_free(w->small);
+  w->small = RF_NEW(double, room *(room + 1));
+  w->room_small = w->small ? room : 0;
+  w->slopes = w->small ? w->small + room * room : NULL;
+  return w->small ? RF_OK : rf_fail(walk->context, RF_ERR_MEMORY, "out of memory for a slide");
 }
 
-/* c s of the slides that keep w on them, into walk->slopes; false: they are dependent. */
-static bool slide_forces(RfWalk *walk, const RfWalker *w) {
+/* c s of the slides that keep w on them, into w->slopes; false: they are dependent. */
+static bool slide_forces(const RfWalk *walk, const RfWalker *w) {
   rf_index d = walk->d, count = w->n_on;
-  double *A = walk->small, *r = walk->slopes;
+  double *A = w->small, *r = w->slopes;
   for (rf_index i = 0; i < count; i++) {
     const double *x = walk->X + w->on[i] * d;
     r[i] = -rf_la_dot(x, w->base, d);
@@ -238,21 +238,21 @@ static RfStatus leave_slide(RfWalk *walk, RfWalker *w, rf_index k, bool up) {
 
 /* Forces of the slides; those out of range are left, the worst first. b follows. */
 static RfStatus settle(RfWalk *walk, RfWalker *w) {
-  RfStatus status = make_small(walk, w->n_on + 1);
+  RfStatus status = make_small(walk, w, w->n_on + 1);
   for (int round = 0; round < MOST_SETTLING && !status; round++) {
     rf_index worst = -1;
     double far = RF_TOL_STRIDE_SLOPE;
     bool up = false;
     bool regular = slide_forces(walk, w);
     for (rf_index k = 0; k < w->n_on && regular; k++) {
-      double slope = walk->slopes[k] / walk->c[w->on[k]], off = fmax(slope - 1, walk->leak - slope);
+      double slope = w->slopes[k] / walk->c[w->on[k]], off = fmax(slope - 1, walk->leak - slope);
       if (off > far) far = off, worst = k, up = slope > 0.5 * (1 + walk->leak);
     }
     if (!regular) worst = w->n_on - 1, up = walk->c[w->on[worst]] * w->sign > 0; /* the last to come */
     if (worst < 0) {
       for (rf_index k = 0; k < w->n_on; k++) {
-        kick(walk, w, w->on[k], walk->slopes[k] - w->coef[k]);
-        w->coef[k] = walk->slopes[k];
+        kick(walk, w, w->on[k], w->slopes[k] - w->coef[k]);
+        w->coef[k] = w->slopes[k];
       }
       for (rf_index k = 0; k < w->n_on; k++) w->b[w->on[k]] = w->h[w->on[k]] = 0;
       set_field(walk, w);
@@ -555,18 +555,35 @@ static void tell(const RfWalk *walk) {
   rf_progress(walk->context, "alignment", 1 - (double)left / (double)walk->m, detail);
 }
 
+/* Every running neuron by at most RESYNC crossings; each by itself, so threads change nothing. */
+static RfStatus run_all(RfWalk *walk, double t_end) {
+  RfStatus status = RF_OK;
+#pragma omp parallel for num_threads(walk->gram->threads) schedule(dynamic, 1) if (walk->gram->threads > 1)
+  for (rf_index k = 0; k < walk->m; k++) {
+    if (walk->walker[k].state != RF_WALK_RUNS) continue;
+    RfContext context = *walk->context;
+    RfWalk own = *walk;
+    own.context = &context;
+    RfStatus one =
+        rf_context_stop(walk->context) ? RF_INTERRUPTED : run(&own, &walk->walker[k], t_end, RESYNC);
+    if (one) {
+#pragma omp critical(rf_walk_status)
+      {
+        if (!status || one < status)
+          status = one < 0 ? rf_fail(walk->context, one, "%s", context.error) : one;
+      }
+    }
+  }
+  return status;
+}
+
 RfStatus rf_walk_to(RfWalk *walk, double t_end) {
   RfStatus status = RF_OK;
   bool going = true;
   while (going && !status) {
+    status = run_all(walk, t_end);
     going = false;
-    for (rf_index k = 0; k < walk->m && !status; k++) {
-      RfWalker *w = &walk->walker[k];
-      if (w->state != RF_WALK_RUNS) continue;
-      if (rf_context_stop(walk->context)) return RF_INTERRUPTED;
-      status = run(walk, w, t_end, RESYNC);
-      going = going || w->state == RF_WALK_RUNS;
-    }
+    for (rf_index k = 0; k < walk->m; k++) going = going || walk->walker[k].state == RF_WALK_RUNS;
     if (walk->telling) tell(walk);
     if (going && !status) status = resync(walk, true);
   }
