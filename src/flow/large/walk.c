@@ -30,6 +30,7 @@ void rf_walk_free(RfWalk *walk) {
   rf_free(walk->walker);
   rf_free(walk->slack);
   rf_free(walk->nothing);
+  rf_free(walk->seen);
   rf_free(walk->weighed);
   rf_free(walk->leader);
   rf_free(walk->hash);
@@ -44,10 +45,12 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   walk->walker = RF_NEW(RfWalker, m);
   walk->slack = RF_NEW(double, 2 * n);
   walk->nothing = RF_NEW(float, n);
+  walk->seen = RF_NEW(uint8_t, n);
   walk->weighed = RF_NEW(double, m *(2 * n + d));
   walk->leader = RF_NEW(rf_index, m);
   walk->hash = RF_NEW(uint64_t, m);
-  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed && walk->leader && walk->hash;
+  bool room = walk->walker && walk->slack && walk->nothing && walk->seen && walk->weighed && walk->leader &&
+              walk->hash;
   for (rf_index k = 0; k < m && room; k++) {
     RfWalker *w = &walk->walker[k];
     w->w = RF_NEW(double, 3 * d + 3 * n);
@@ -55,10 +58,8 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
     if (!room) break;
     w->base = w->w + d, w->g = w->base + d, w->h = w->g + d, w->b = w->h + n, w->side = w->b + n;
   }
-  if (!room) {
-    rf_walk_free(walk);
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  }
+  if (!room) rf_walk_free(walk);
+  if (!room) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
   walk->norm = walk->slack + n;
   walk->planes = walk->weighed + m * n;
   walk->rows = walk->planes + m * n;
@@ -322,10 +323,6 @@ static double time_of(const RfWalk *walk, const RfWalker *w, double tau) {
   return rf_align_segment_time(&segment, phi + tau * w->G);
 }
 
-static void move(const RfWalk *walk, RfWalker *w, double tau) {
-  rf_la_axpy(w->w, w->sign * tau, w->g, walk->d);
-}
-
 /* Keeps |w| near 1. */
 static void rescale(const RfWalk *walk, RfWalker *w) {
   double norm = rf_la_norm(w->w, walk->d);
@@ -377,12 +374,9 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
   RfStatus status = RF_OK;
   double found = look(walk, w, &first);
   for (rf_index events = 0; events < most && !status; events++) {
-    if (walk->leak == 0 && w->active == 0 && w->n_on == 0) {
-      w->state = RF_WALK_DEAD;
-      return RF_OK;
-    }
-    if (!(w->G > 10 * walk->context->tol.solver * walk->weight)) {
-      w->state = RF_WALK_ENDS;
+    bool dies = walk->leak == 0 && w->active == 0 && w->n_on == 0;
+    if (dies || !(w->G > 10 * walk->context->tol.solver * walk->weight)) {
+      w->state = dies ? RF_WALK_DEAD : RF_WALK_ENDS;
       return RF_OK;
     }
     bool meets = first >= 0 && isfinite(found) && !on_ray(walk, w);
@@ -398,7 +392,7 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
       return RF_OK;
     }
     w->t += dt;
-    move(walk, w, tau);
+    rf_la_axpy(w->w, w->sign * tau, w->g, walk->d);
     double jump = -w->side[first] * walk->c[first] * (1 - walk->leak);
     double behind = w->b[first] + jump * walk->gram->square[first], from = w->side[first];
     bool last = walk->leak == 0 && from > 0 && w->active == 1 && w->n_on == 0;
@@ -533,10 +527,23 @@ static RfStatus resync(RfWalk *walk, bool planes) {
   return RF_OK;
 }
 
+static void look_at_samples(RfWalk *walk) {
+  rf_index n = walk->n, count = 0;
+  memset(walk->seen, walk->leak > 0, (size_t)n);
+  for (rf_index k = 0; k < walk->m; k++) {
+    const double *side = walk->walker[k].side;
+    for (rf_index i = 0; i < n && walk->walker[k].state != RF_WALK_DEAD; i++) walk->seen[i] |= side[i] > 0;
+  }
+  for (rf_index i = 0; i < n; i++) count += walk->seen[i];
+  if (count == 0) memset(walk->seen, 1, (size_t)n);
+}
+
 RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes) {
   walk->c = c;
   walk->weight = 0;
-  for (rf_index i = 0; i < walk->n; i++) walk->weight += fabs(c[i]) * walk->norm[i];
+  look_at_samples(walk);
+  for (rf_index i = 0; i < walk->n; i++)
+    if (walk->seen[i]) walk->weight += fabs(c[i]) * walk->norm[i];
   for (rf_index i = 0; i < walk->n; i++)
     walk->slack[i] = 10 * walk->context->tol.solver * walk->weight * walk->norm[i];
   for (rf_index k = 0; k < walk->m; k++)

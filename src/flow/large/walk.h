@@ -39,7 +39,8 @@ typedef struct RfWalk {
   const double *X, *c;
   const RfGram *gram;
   rf_index n, d, m;
-  double leak, weight; /* sum |c| |x| */
+  double leak, weight; /* sum |c| |x| over the samples seen */
+  uint8_t *seen;       /* n: on the active side of some neuron; the others push nobody */
   double *slack, *norm;
   float *nothing; /* n zeros */
   RfWalker *walker;
