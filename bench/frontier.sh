@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/run frontier [--seconds S] [--only TEXT]: the proved optimum at the sizes where it begins to be hard. One run of each case with one thread and one with
 # two; processor time, so that a busy machine does not count, and how evenly two threads shared it. RF_BEFORE names the program of an earlier commit:
-# its processor time stands beside, from the same run, and the ratio; it is given ten times the time. The table is kept in bench/results/frontier.txt, from where docs/benchmarks.md takes it.
+# its processor time stands beside, from the same run, and the ratio; it is given ten times the time. The table is kept in bench/results/frontier.txt; docs/benchmarks.md holds a copy.
 set -eu
 cd "$(dirname "$0")/.."
 export RELUFLOW=${RELUFLOW:-$PWD/build/reluflow}

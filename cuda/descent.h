@@ -47,6 +47,9 @@ BOTH size_t descent_up(size_t bytes, size_t to) { return (bytes + to - 1) / to *
  * networks. */
 BOTH int descent_far(int dim, size_t real) { return (size_t)dim * real >= 128; }
 
+/* MATRIX of descent_shapes.h: such networks take whole warps. */
+BOTH int descent_matrix(int dim, size_t real) { return real == sizeof(double) && dim >= 16; }
+
 BOTH void descent_plan(DescentPlan *plan, const Descent *task, size_t real, size_t row_w, int own_data) {
   plan->w = 0;
   plan->c = descent_up((size_t)task->groups * LANES_ABREAST * row_w * real, 16);

@@ -1,11 +1,12 @@
 /* The shapes that are compiled: padded input dimensions, how many samples and groups of neurons a lane holds
  * at once, and how many blocks a multiprocessor is to hold. These are what registers allow; groups are powers
- * of two, so that their bits lie in whole words. */
+ * of two, so that their bits lie in whole words. On the matrix units (MATRIX) neither is asked for. */
 
 #define KIND float
 #define REAL float
 
 #define DIM     2
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
 #define BLOCKS  7
@@ -13,6 +14,7 @@
 #include "descent_body.h"
 
 #define DIM     4
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
 #define BLOCKS  6
@@ -20,6 +22,7 @@
 #include "descent_body.h"
 
 #define DIM     6
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
 #define BLOCKS  5
@@ -27,13 +30,15 @@
 #include "descent_body.h"
 
 #define DIM     10
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
-#define BLOCKS  4
+#define BLOCKS  3
 #define HOT     TWICE
 #include "descent_body.h"
 
 #define DIM     16
+#define MATRIX  0
 #define SAMPLES 4
 #define GROUPS  4
 #define BLOCKS  4
@@ -41,6 +46,7 @@
 #include "descent_body.h"
 
 #define DIM     20
+#define MATRIX  0
 #define SAMPLES 4
 #define GROUPS  4
 #define BLOCKS  3
@@ -48,6 +54,7 @@
 #include "descent_body.h"
 
 #define DIM     32
+#define MATRIX  0
 #define SAMPLES 2
 #define GROUPS  2
 #define BLOCKS  3
@@ -55,6 +62,7 @@
 #include "descent_body.h"
 
 #define DIM     64
+#define MATRIX  0
 #define SAMPLES 1
 #define GROUPS  1
 #define BLOCKS  2
@@ -68,6 +76,7 @@
 #define REAL double
 
 #define DIM     2
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
 #define BLOCKS  5
@@ -75,6 +84,7 @@
 #include "descent_body.h"
 
 #define DIM     4
+#define MATRIX  0
 #define SAMPLES 8
 #define GROUPS  8
 #define BLOCKS  4
@@ -82,6 +92,7 @@
 #include "descent_body.h"
 
 #define DIM     6
+#define MATRIX  0
 #define SAMPLES 4
 #define GROUPS  4
 #define BLOCKS  4
@@ -89,38 +100,43 @@
 #include "descent_body.h"
 
 #define DIM     10
-#define SAMPLES 4
-#define GROUPS  4
-#define BLOCKS  3
-#define HOT     TWICE
-#include "descent_body.h"
-
-#define DIM     16
-#define SAMPLES 2
-#define GROUPS  2
-#define BLOCKS  3
-#define HOT     ROLLED
-#include "descent_body.h"
-
-#define DIM     20
-#define SAMPLES 2
-#define GROUPS  2
-#define BLOCKS  3
-#define HOT     ROLLED
-#include "descent_body.h"
-
-#define DIM     32
-#define SAMPLES 1
-#define GROUPS  1
+#define MATRIX  0
+#define SAMPLES 8
+#define GROUPS  8
 #define BLOCKS  2
 #define HOT     ROLLED
 #include "descent_body.h"
 
-#define DIM     64
+#define DIM     16
+#define MATRIX  1
 #define SAMPLES 1
 #define GROUPS  1
-#define BLOCKS  1
-#define HOT     ROLLED
+#define BLOCKS  4
+#define HOT     TWICE
+#include "descent_body.h"
+
+#define DIM     20
+#define MATRIX  1
+#define SAMPLES 1
+#define GROUPS  1
+#define BLOCKS  4
+#define HOT     TWICE
+#include "descent_body.h"
+
+#define DIM     32
+#define MATRIX  1
+#define SAMPLES 1
+#define GROUPS  1
+#define BLOCKS  3
+#define HOT     TWICE
+#include "descent_body.h"
+
+#define DIM     64
+#define MATRIX  1
+#define SAMPLES 1
+#define GROUPS  1
+#define BLOCKS  2
+#define HOT     TWICE
 #include "descent_body.h"
 
 #undef KIND

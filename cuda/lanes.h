@@ -96,6 +96,33 @@ FN float add_below_zero_float(float f, float a, float z) { return fmaf(a, fminf(
 FN double fma_double(double a, double b, double c) { return fma(a, b, c); }
 FN float fma_float(float a, float b, float c) { return fmaf(a, b, c); }
 
+#ifdef __CUDACC__
+/* sums += (top; low) b on the matrix units: see descent_matrix.h. Older cards have an instruction of half the
+ * rows, or none, with the same bits. */
+FN void matrix_product(double sums[4], double top, double low, double b) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+               : "d"(top), "d"(low), "d"(b));
+#elif __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+               : "+d"(sums[0]), "+d"(sums[1])
+               : "d"(top), "d"(b));
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+               : "+d"(sums[2]), "+d"(sums[3])
+               : "d"(low), "d"(b));
+#else
+  const int in = (int)threadIdx.x % LANES_TEAM, row = in / 4 * 4, column = in % 4 * 8;
+  UNROLL for (int k = 0; k < 4; k++) {
+    double up = __shfl_sync(0xffffffffu, top, row + k), down = __shfl_sync(0xffffffffu, low, row + k),
+           even = __shfl_sync(0xffffffffu, b, column + k), odd = __shfl_sync(0xffffffffu, b, column + 4 + k);
+    sums[0] = fma(up, even, sums[0]), sums[1] = fma(up, odd, sums[1]);
+    sums[2] = fma(down, even, sums[2]), sums[3] = fma(down, odd, sums[3]);
+  }
+#endif
+}
+#endif
+
 /* The words that hold the bits of `count` groups of eight neurons. */
 FN void load_words(uint32_t word[2], const uint32_t *bits, const int count) {
 #ifdef __CUDACC__

@@ -46,10 +46,11 @@ static bool choose_lanes(Descent *task, const DeviceDescent *asked, int dim, siz
     int lanes;
     size_t blocks; /* that a multiprocessor should hold */
   } choices[] = {{8, 2}, {32, 3}, {LANES_MOST, 1}};
-  const int least = asked->lanes                       ? asked->lanes
-                    : asked->n <= 64 && asked->m <= 64 ? 8
-                    : asked->n <= 256                  ? 32
-                                                       : 128;
+  const int wanted = asked->lanes                       ? asked->lanes
+                     : asked->n <= 64 && asked->m <= 64 ? 8
+                     : asked->n <= 256                  ? 32
+                                                        : 128;
+  const int least = descent_matrix(dim, real) && wanted < LANES_TEAM ? LANES_TEAM : wanted;
   for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
     task->lanes = choices[k].lanes;
     if (task->lanes >= least && block_bytes(task, dim, real, false) <= back_shared() / choices[k].blocks &&

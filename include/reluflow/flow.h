@@ -102,6 +102,7 @@ typedef struct RfFlowSettings {
   const rf_index *choices;
   rf_index n_choices;
   void *user;
+  const struct RfFlowVariant *variant; /* for the library's own use: NULL */
 } RfFlowSettings;
 
 RF_API void rf_flow_settings_init(RfFlowSettings *settings);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261115; /* layout of this file */
+static const double mark = 20261116; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -74,6 +74,11 @@ static void walk_system(Tape *tape, RfSystem *system) {
   }
   if (tape->load && !tape->broken) rf_system_count_members(system); /* follows from unit_of */
   put_doubles(tape, system->offset, m);
+  bool kept = system->apart != NULL;
+  put_bool(tape, &kept);
+  if (tape->load && kept && !system->apart) system->apart = RF_NEW(double, m *(2 * d + 1));
+  if (kept && !system->apart) tape->broken = true;
+  if (kept && system->apart) put_doubles(tape, system->apart, m * (2 * d + 1));
   put_doubles(tape, system->rest, m * (d + 2));
   put_bytes(tape, system->is_dead, m);
   put_bytes(tape, system->flip, m);

@@ -27,30 +27,24 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
   }
 }
 
-/* The settings of a run: the one whose results count, and those it is compared with. */
-typedef struct Variant {
-  double tolerance;        /* relative to that of the context */
-  double q_frozen, q_slow; /* as in RfRun */
-  double together;         /* relative to that of the problem */
-  bool by_steps;
-  double stride; /* tolerance of long steps, relative to their own */
-} Variant;
+/* The settings of the run whose results count, and of those it is compared with. */
+const RfFlowVariant rf_flow_usual = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
+static const RfFlowVariant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
+static const RfFlowVariant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
 
-static const Variant the_run = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
-static const Variant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
-static const Variant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
-
-/* Runs from the start, or from the checkpoint `from` (not NULL); the_run is the one whose results count.
- * after_fit (not NULL) receives the state at the end of the fit. */
+/* Runs from the start, or from the checkpoint `from` (not NULL); variant NULL: the run whose results count,
+ * at the settings asked for. after_fit (not NULL) receives the state at the end of the fit. */
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
-                         const RfFlowProblem *problem, const RfFlowSettings *settings, const Variant *variant,
-                         const RfFlowCheckpoint *from, RfFlowCheckpoint *after_fit,
-                         const RfAlignment *aligned, const RfWalkHalfway *halfway) {
+                         const RfFlowProblem *problem, const RfFlowSettings *settings,
+                         const RfFlowVariant *variant, const RfFlowCheckpoint *from,
+                         RfFlowCheckpoint *after_fit, const RfAlignment *aligned,
+                         const RfWalkHalfway *halfway) {
   double begin = rf_clock_seconds();
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
   run->aligned = aligned, run->halfway = halfway;
-  run->recording = variant == &the_run;
+  run->recording = !variant;
+  if (!variant) variant = settings->variant ? settings->variant : &rf_flow_usual;
   if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
   if (!status && from) status = rf_run_load(run, from);
   run->tol *= variant->tolerance;
@@ -111,7 +105,7 @@ static void drop_candidates(RfFlowLimit *limit) {
  * stopped by the caller. Where they are apart both are kept as candidates. */
 static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first, const RfFlowProblem *problem,
                           const RfFlowSettings *settings, const RfFlowCheckpoint *from,
-                          const Variant *variant) {
+                          const RfFlowVariant *variant) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -143,7 +137,7 @@ static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first,
  * finer one decides; the disagreement is told all the same. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
                                const RfFlowSettings *settings, const RfFlowCheckpoint *from) {
-  const Variant *variant = &coarse;
+  const RfFlowVariant *variant = &coarse;
   double error = NAN, disagreed = 0;
   RfStatus status = other_run(context, &error, limit, problem, settings, from, variant);
   if (!status && error > RF_TOL_DIRECTION) {
@@ -286,7 +280,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (!status && settings->with_alignment && settings->prove_alignment)
     status = rf_align_prove(context, &result->alignment, problem);
   if (!status)
-    status = run_once(context, &run, &polish, &result->limit, &own, settings, &the_run, settings->resume,
+    status = run_once(context, &run, &polish, &result->limit, &own, settings, NULL, settings->resume,
                       is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL,
                       &halfway);
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)

@@ -5,6 +5,17 @@
 #include "layers/layers.h"
 #include "reluflow/flow.h"
 
+/* What a run may choose, and the limit should not depend on: settings->variant. The second run differs in all
+ * of it; NULL is rf_flow_usual. */
+typedef struct RfFlowVariant {
+  double tolerance;        /* relative to that of the context */
+  double q_frozen, q_slow; /* smallest margin at which the scale is frozen: at first, and where it is slow */
+  double together;         /* difference of directions below which neurons merge, relative to the problem's */
+  bool by_steps;           /* events by steps that end there, not by dense output */
+  double stride;           /* tolerance of long steps, relative to their own */
+} RfFlowVariant;
+extern const RfFlowVariant rf_flow_usual;
+
 RfStatus rf_flow_start_new(RfContext *context, RfFlowStart *start, rf_index m, rf_index d);
 /* Unit directions (w,a) of chosen neurons at chosen times on those paths: count x n_times rows of d+1. */
 RfStatus rf_flow_align_sample(RfContext *context, double *directions, const RfFlowProblem *problem,

@@ -52,6 +52,7 @@ typedef struct RfSlide {
   rf_index rank;
   double *basis; /* rank rows of d, orthonormal, span of the normals */
   double *pinv;  /* n_planes rows of d: coefficients of the projection on the span, in terms of the normals */
+  double *graded; /* with RfSystem.grade: rank rows of d, orthonormal, span of the normals over the grade */
 } RfSlide;
 
 typedef struct RfSystem {
@@ -79,6 +80,8 @@ typedef struct RfSystem {
   rf_index *unit_of; /* m: unit, or -1 when it rests */
   rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
   double *offset;    /* m: rho of the neuron minus rho of its unit */
+  double *apart;     /* apart.c: m rows of 2d+1, NULL = not kept: w of the neuron minus that of its unit, the
+                        unit's w     and the neuron's log-norm when that was so */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
   int8_t *flip;      /* m: -1 where (w,a) was replaced by (-w,-a), linear nets only */
@@ -97,10 +100,12 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
-  rf_index *line;                /* n: a sample that stands for its line (parallel.c), */
-  double *along;                 /* n: and its signed length in the direction of that one */
-  double log_S, q_least;         /* ln S, smallest margin */
+  double *grade;         /* d, for rows of very different lengths (graded.c): the largest entry of each
+                            coordinate; NULL otherwise */
+  double *slide_factor;  /* n + d: scratch of rf_system_slide_slopes */
+  rf_index *line;        /* n: a sample that stands for its line (parallel.c), */
+  double *along;         /* n: and its signed length in the direction of that one */
+  double log_S, q_least; /* ln S, smallest margin */
   rf_index evaluations;
 } RfSystem;
 
@@ -145,10 +150,22 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
  * it off. */
 static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_planes > slide->rank; }
 RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual);
-/* Projects a vector on the hyperplanes the unit slides on. */
+/* Projects a field on the hyperplanes the unit slides on. */
 void rf_system_project(const RfSystem *system, rf_index unit, double *g);
+/* Puts w, which is there to rounding, on these hyperplanes; and on that of sample i. With graded coordinates
+ * the correction is one of the coordinates in which the data are short, so that no input of a long row moves.
+ */
+void rf_system_put_on(const RfSystem *system, rf_index unit, double *w);
+void rf_system_meet(const RfSystem *system, rf_index i, double *w);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
+/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it up
+ * to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's, as a length. */
+RfStatus rf_apart_carry(RfSystem *system);
+void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
+double rf_apart_spread(const RfSystem *system, rf_index unit);
+/* Every neuron of the unit is a unit again. */
+RfStatus rf_system_part(RfSystem *system, rf_index unit);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
 RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 /* After unit_of changed. */
@@ -157,6 +174,12 @@ void rf_system_count_members(RfSystem *system);
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
 double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
+/* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
+ * the sum of; 0 for rows that are alike. */
+double rf_system_blur(const RfSystem *system);
+/* How fast the margin of a sample that pushes with weight p answers, relative to the growth of the network: p
+ * |x|^2 times this. */
+double rf_system_answer(const RfSystem *system);
 
 /* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
@@ -215,7 +238,7 @@ enum { RF_MARKS = 8 };
 typedef struct RfPhase {
   int part;               /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
   rf_index steps;         /* of the part */
-  double tau_event;       /* fit: tau of the last event */
+  double tau_event;       /* tau of the last event */
   double best;            /* fit: ln L when it was last seen to fall by 1e-8 */
   rf_index best_at;       /* fit: step of that */
   int round;              /* frozen: stretch */
@@ -287,8 +310,10 @@ typedef struct RfRun {
   RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
-  double step_taken;   /* length of the last step in tau */
-  double escape_slack; /* growth must exceed the network's by this to count as an escape */
+  rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
+  double h_stiff;       /* length of the last of them; 0: none */
+  double step_taken;    /* length of the last step in tau */
+  double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
   rf_index evaluations_fit; /* of the fit, where its end was kept */
@@ -351,6 +376,12 @@ RfStatus rf_events_apply(RfRun *run);
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
+/* apart.c: parts the units that the located hits concern, at the start of the step; parted: there were some,
+ * and the step is to be taken again. */
+RfStatus rf_run_part_hits(RfRun *run, bool *parted);
+/* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
+RfStatus rf_run_part_near(RfRun *run);
+
 /* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
  * hold. slopes: room for n. */
 RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
@@ -371,6 +402,7 @@ typedef struct RfPolishGroup {
   rf_index unit; /* one of its units: the pattern */
   int sign;
   double share;  /* of sum exp(2 rho), all groups adding up to 1 */
+  double part;   /* the same, or for rows of very different lengths the largest part it has in a margin */
   double weight; /* frozen second layer: sqrt of the sum of a_k^2; 1 otherwise */
 } RfPolishGroup;
 
@@ -489,6 +521,21 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 /* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
+
+/* ---- graded.c: coordinates for rows of very different lengths ------------------------------ */
+
+typedef struct RfGraded {
+  rf_index d, count;
+  double *reflections; /* count rows of d, the first r entries of row r are 0 */
+} RfGraded;
+
+/* The lengths of the rows differ so much that the coordinates matter. */
+bool rf_graded_helps(const double *X, rf_index n, rf_index d);
+/* Finds the coordinates and turns X into them. */
+RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
+void rf_graded_free(RfGraded *graded);
+void rf_graded_turn(const RfGraded *graded, double *v);
+void rf_graded_back(const RfGraded *graded, double *v);
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 

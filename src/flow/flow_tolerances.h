@@ -23,6 +23,7 @@
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
+#define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */
@@ -56,6 +57,7 @@
 #define RF_TOL_TOGETHER    3e-5 /* directions merged: the network changes by the square, 1e-9 */
 #define RF_TOL_TOGETHER_WIDE                                                                                 \
   3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
+#define RF_TOL_MOST_GROWTH 7.0 /* ln: a difference that grew by 1e3 is no small one any more */
 #define RF_TOL_MERGED_PUSH                                                                                   \
   1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
                                */
@@ -131,6 +133,20 @@
 #define RF_TOL_WALK_LEFT_OUT                                                                                 \
   1e-4 /* what they may weigh together before they are chosen anew, a tenth of a step */
 
+/* ---- rows of different lengths (graded.c) ---- */
+
+#define RF_TOL_ALIKE                                                                                         \
+  1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
+
+#define RF_TOL_PLAIN         1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_BLUR          1e-3 /* rounding of margins up to which the network may grow: weights follow to as much \
+                                   */
+#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_ANSWER                                                                                        \
+  1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
+        */
+
 /* ---- found while following ------------------------------------------------------------------------- */
 
 #define RF_TOL_LINE            1e-14  /* a sample off the line of another by this of its length lies on it */
@@ -152,6 +168,7 @@
 #define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
+#define RF_TOL_NEARLY_BALANCED 0.1    /* a^2 - |w|^2 where a is known from it to the last digit */
 #define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
 #define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
 #define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */

@@ -83,7 +83,9 @@ static void a_thousand_steps_end_with_the_weights_of_train(void **state) {
                {20, 4, 9, 0.2, 0.005, RF_LOSS_EXP, false, true},
                {300, 2, 8, 1, 0, RF_LOSS_LOGISTIC, false, false},
                {40, 6, 70, 0, 0, RF_LOSS_LOGISTIC, true, true},
-               {12, 20, 5, 0, 0.01, RF_LOSS_LOGISTIC2, true, false}};
+               {12, 20, 5, 0, 0.01, RF_LOSS_LOGISTIC2, true, false},
+               {37, 17, 41, 0.3, 0, RF_LOSS_LOGISTIC, false, true}, /* from here on the matrix units */
+               {21, 33, 18, 0, 0.005, RF_LOSS_EXP, false, false}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     Problem p;
     RfLayeredNet net;

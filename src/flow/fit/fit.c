@@ -132,10 +132,21 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_system_merge(&run->system, &merged, run->together);
+  RfStatus status = rf_run_large(run) ? RF_OK : rf_apart_carry(&run->system);
+  if (!status) status = rf_system_merge(&run->system, &merged, run->together);
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
+}
+
+/* Long rows make margins stiff while others are still small: units then meet hyperplanes every hundred
+ * explicit steps, and the implicit method is taken for good as long as its steps are much longer. */
+enum { STIFF_STEPS = 100, STIFF_GAIN = 30 };
+
+static bool stiff_for_long(const RfRun *run) { return run->system.grade && run->stiff_steps > STIFF_STEPS; }
+
+static bool still_stiff(const RfRun *run) {
+  return run->system.grade && run->h_stiff > 0 && run->h > STIFF_GAIN * run->h_stiff;
 }
 
 RfStatus rf_fit_advance(RfRun *run) {
@@ -145,14 +156,16 @@ RfStatus rf_fit_advance(RfRun *run) {
     return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
   if (run->step_events > 0) status = tidy(run);
   run->step_events = 0;
-  if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
+  if (!run->implicit &&
+      ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400 || stiff_for_long(run))) {
     run->implicit = true;
+    run->stiff_steps = 0;
     run->fresh = false;
     status = rf_run_gather(run);
   } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
     status = rf_run_gather(run);
   } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
-             rf_system_q_min(&run->system) < q_switch(run)) {
+             rf_system_q_min(&run->system) < q_switch(run) && !still_stiff(run)) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
     run->stiff_count = 0;

@@ -1,7 +1,7 @@
 /* Units that move together become one. Neurons of one pattern obey the same linear equation d(w,a) = (g a,
  * g.w), so balanced ones with equal signs approach a common direction (LLWA Lemma 5.3: the flow commutes with
  * splitting a neuron); once they agree to 1e-7 their difference changes the network by its square. The shares
- * of the members are kept exactly. */
+ * of the members are kept exactly, and their differences so that they can be parted again (apart.c). */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -73,18 +73,31 @@ static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
   into[v] = u;
 }
 
+/* What sets neuron k of the unit that was at `old` apart from the unit it belongs to now. */
+static void keep_apart(RfSystem *system, rf_index k, const double *old, double log_norm, const double *now,
+                       double *work) {
+  rf_index d = system->d;
+  double *row = system->apart + k * (2 * d + 1);
+  rf_apart_of(system, k, log_norm, old, work);
+  for (rf_index j = 0; j < d; j++) row[j] = work[j] + old[j] - now[j];
+  memcpy(row + d, now, (size_t)d * sizeof(double));
+  row[2 * d] = log_norm;
+}
+
 RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
   rf_index units = system->units, d = system->d;
   Key *keys = RF_NEW(Key, units);
   rf_index *into = RF_NEW(rf_index, units);
   double *before = RF_NEW(double, units);
+  double *old = RF_NEW(double, units *d + d); /* directions before, and work */
   RfStatus status = RF_OK;
   *merged = 0;
-  if (!keys || !into || !before) {
+  if (!keys || !into || !before || !old) {
     status = rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
     goto done;
   }
   rf_index live = 0;
+  memcpy(old, system->y, (size_t)(units * d) * sizeof(double));
   for (rf_index u = 0; u < units; u++) {
     into[u] = -1;
     before[u] = system->y[units * (d + 1) + u];
@@ -108,6 +121,9 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
     rf_index u = system->unit_of[k];
     if (u < 0) continue;
     rf_index to = into[u] >= 0 ? into[u] : u;
+    if (system->apart)
+      keep_apart(system, k, old + u * d, before[u] + system->offset[k] + system->kappa, system->y + to * d,
+                 old + units * d);
     system->offset[k] += before[u] - system->y[units * (d + 1) + to];
     system->unit_of[k] = to;
   }
@@ -116,5 +132,6 @@ done:
   rf_free(keys);
   rf_free(into);
   rf_free(before);
+  rf_free(old);
   return status;
 }

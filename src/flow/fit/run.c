@@ -212,6 +212,9 @@ static RfStatus step_explicit(RfRun *run) {
   }
   double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {
+    bool parted = false;
+    status = rf_run_part_hits(run, &parted);
+    if (status || parted) return status;
     status = rf_observe_inside(run, h, at);
     if (status) return status;
     run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
@@ -236,6 +239,7 @@ static RfStatus step_explicit(RfRun *run) {
   bool stiff = rf_explicit_stiff(method, system, h);
   if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  if (stiff) run->stiff_steps++, run->h_stiff = h;
   status = rf_observe_inside(run, h, 1);
   if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
@@ -305,7 +309,7 @@ static RfStatus try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
   for (rf_index k = 0; k < system->units && !status; k++)
-    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+    if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
 }
 
@@ -379,6 +383,39 @@ static double shortest_cut(const RfRun *run, double h) {
   return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
 }
 
+/* In the wake of an event at a frozen scale: units that come to hyperplanes after it while the weights still
+ * answer it. In the flow itself, whose margins are larger by e^{2 kappa}, the weights have answered before
+ * any unit moves by what is left to go, and whether it comes there at all is for the settled weights to say
+ * (F.6).
+ */
+static bool answered_before(const RfRun *run, double h) {
+  const RfSystem *system = &run->system;
+  double settling = RF_TOL_SETTLING / fmax(1, system->q_least);
+  if (run->phase.part != 3 || run->problem->freeze_second || run->n_hits == 0) return false;
+  if (!(system->tau + h - run->phase.tau_event < settling)) return false;
+  for (rf_index j = 0; j < run->n_hits; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind != RF_HIT_PLANE) return false;
+    double side = system->sigma[hit->unit * system->n + hit->sample], size = system->x_norm[hit->sample];
+    double left = side * rf_la_dot(system->y + hit->unit * system->d,
+                                   run->problem->X + hit->sample * system->d, system->d);
+    if (!(left > RF_TOL_APART * size)) return false; /* there together, as far as can be told */
+    if (!(log(left / size) + log(system->q_least) + 2 * system->kappa > 0)) return false;
+  }
+  return true;
+}
+
+/* The step to settled weights in place of one of length *h with hits; over: it has none, and stands. */
+static RfStatus step_over(RfRun *run, double *h, bool *over) {
+  *over = false;
+  if (!answered_before(run, *h)) return RF_OK;
+  double settled = RF_TOL_SETTLING / fmax(1, run->system.q_least);
+  RfStatus status = try_shorter(run, settled);
+  *over = !status && run->n_hits == 0;
+  if (*over) *h = settled;
+  return status || *over ? status : try_shorter(run, *h);
+}
+
 /* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
  * (each trial is a full step, so the state is as good as the method). */
 static RfStatus shorten(RfRun *run, double *h) {
@@ -388,6 +425,9 @@ static RfStatus shorten(RfRun *run, double *h) {
   memcpy(y_low, system->y, (size_t)size * sizeof(double));
   bool at_high = true, nothing;
   RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  if (status || nothing) return status;
+  status = step_over(run, &high, &nothing);
+  if (nothing) *h = high;
   if (status || nothing) return status;
   double fraction = secant_fraction(run, y_low);
   double shortest = shortest_cut(run, *h);
@@ -459,7 +499,9 @@ static RfStatus step_implicit(RfRun *run) {
   run->ends_only = true;
   if (!status && run->n_hits > 0) status = shorten(run, &h);
   run->ends_only = false;
-  if (status) return status;
+  bool parted = false;
+  if (!status && run->n_hits > 0) status = rf_run_part_hits(run, &parted);
+  if (status || parted) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
   if (timed) rf_run_book_time(system, b0, b1, h * s0, h * s1, h);
@@ -509,6 +551,7 @@ RfStatus rf_run_step(RfRun *run) {
   status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (!status) status = rf_run_part_near(run);
   if (status == RF_INTERRUPTED)
     run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held, run->fresh = false;
   return status;

@@ -64,6 +64,7 @@ static void invariants(void **state) {
                   result.monitors.balance_error);
     assert_true(result.monitors.energy_error <= 1e-5);
     assert_true(result.monitors.balance_error <= 1e-7);
+    if (!result.monitors.smoothed_margin_monotone) print_error("seed %d: smoothed margin falls\n", (int)seed);
     assert_true(result.monitors.smoothed_margin_monotone);
     for (rf_index r = 1; r < result.n_trace; r++) {
       assert_true(result.trace[r].log_t >= result.trace[r - 1].log_t);

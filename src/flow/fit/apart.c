@@ -1,0 +1,165 @@
+/* What sets the neurons of a merged unit apart. With one pattern d(w,a) = (a g, g.w) is linear, so the
+ * difference of two balanced neurons obeys it, too; across w it keeps its absolute length and is carried
+ * along with w without turning (F.1a). It falls relative to the neurons as they grow, and changes the network
+ * by its square: nothing, until they come to a hyperplane. There they arrive one after the other, the first
+ * may turn the weights against the rest, and a unit that crossed as one would hide that. So a merged unit is
+ * parted into its neurons before. */
+#include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
+
+#include <math.h>
+#include <string.h>
+
+void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart) {
+  rf_index d = system->d;
+  const double *row = system->apart + k * (2 * d + 1), *was = row + d;
+  memset(apart, 0, (size_t)d * sizeof(double));
+  double size = rf_la_norm(was, d), now = rf_la_norm(w, d),
+         shrunk = exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - log_norm));
+  if (!(size > 0) || !(now > 0)) return; /* never merged */
+  double cosine = rf_la_dot(was, w, d) / (size * now), along = rf_la_dot(row, w, d) / now / (1 + cosine);
+  for (rf_index j = 0; j < d; j++) apart[j] = shrunk * (row[j] - along * (was[j] / size + w[j] / now));
+  rf_la_axpy(apart, -rf_la_dot(apart, w, d) / (now * now), w, d); /* what lies along it is in its size */
+}
+
+static double log_norm_of(const RfSystem *system, rf_index k) {
+  return system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k] + system->kappa;
+}
+
+RfStatus rf_apart_carry(RfSystem *system) {
+  rf_index d = system->d, m = system->m;
+  if (!system->apart) {
+    system->apart = RF_NEW(double, m *(2 * d + 1));
+    return system->apart ? RF_OK : rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+  }
+  double *work = RF_NEW(double, d);
+  if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+  for (rf_index k = 0; k < m; k++) {
+    rf_index u = system->unit_of[k];
+    double *row = system->apart + k * (2 * d + 1);
+    if (u < 0) continue;
+    const double *w = system->y + u * d;
+    rf_apart_of(system, k, log_norm_of(system, k), w, work);
+    bool alone = system->only[u] >= 0;
+    for (rf_index j = 0; j < d; j++) row[j] = alone ? 0 : work[j];
+    memcpy(row + d, w, (size_t)d * sizeof(double));
+    row[2 * d] = log_norm_of(system, k);
+  }
+  rf_free(work);
+  return RF_OK;
+}
+
+double rf_apart_spread(const RfSystem *system, rf_index unit) {
+  rf_index d = system->d;
+  double spread = 0;
+  if (!system->apart || system->only[unit] >= 0 || system->dead[unit]) return 0;
+  for (rf_index k = 0; k < system->m; k++) {
+    if (system->unit_of[k] != unit) continue;
+    const double *row = system->apart + k * (2 * d + 1);
+    spread =
+        fmax(spread, rf_la_norm(row, d) * exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - log_norm_of(system, k))));
+  }
+  return spread;
+}
+
+RfStatus rf_system_part(RfSystem *system, rf_index unit) {
+  rf_index d = system->d, n = system->n, units = system->units, count = 0;
+  for (rf_index k = 0; k < system->m; k++) count += system->unit_of[k] == unit;
+  if (!system->apart || count < 2) return RF_OK;
+  rf_index grown = units + count - 1, next = units;
+  double *y = system->y, a = y[units * d + unit], rho = y[units * (d + 1) + unit];
+  double *w = RF_NEW(double, 2 * d);
+  if (!w) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
+  memcpy(w, y + unit * d, (size_t)d * sizeof(double));
+  y[grown * (d + 2)] = y[units * (d + 2)];
+  memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
+  memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
+  RfStatus status = RF_OK;
+  for (rf_index k = 0, first = 1; k < system->m && !status; k++) {
+    if (system->unit_of[k] != unit) continue;
+    rf_index to = first ? unit : next++;
+    double *own = y + to * d;
+    rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, w + d);
+    for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j];
+    rf_system_project(system, unit, own);
+    rf_la_scale(own, sqrt(0.5) / rf_la_norm(own, d), d);
+    y[grown * d + to] = a, y[grown * (d + 1) + to] = rho + system->offset[k];
+    system->offset[k] = 0;
+    system->unit_of[k] = to;
+    memset(system->apart + k * (2 * d + 1), 0, (size_t)(2 * d + 1) * sizeof(double));
+    if (first) {
+      first = 0;
+      continue;
+    }
+    memcpy(system->sigma + to * n, system->sigma + unit * n, (size_t)n);
+    system->balanced[to] = system->balanced[unit], system->dead[to] = 0;
+    memset(&system->slide[to], 0, sizeof system->slide[to]);
+    status = rf_system_refresh_unit(system, to);
+  }
+  system->units = grown;
+  system->classes_known = false;
+  for (rf_index u = 0; u < grown; u++) system->clear[u] = 0;
+  rf_system_count_members(system);
+  rf_free(w);
+  return status;
+}
+
+/* Does it matter that the neurons of a unit meet the hyperplane of sample i one after the other? On a ridge
+ * it may; in a valley all of them are driven there, and only the turn of their difference counts. */
+static bool matters(const RfSystem *system, rf_index u, rf_index i, double spread) {
+  double push = system->p[i] * system->x_norm[i], all = rf_system_reach(system);
+  bool ridge = (system->y[system->units * system->d + u] > 0) == (system->problem->y[i] > 0);
+  return ridge ? push > RF_TOL_AVERAGED * all : push * spread > RF_TOL_MERGED_PUSH * all;
+}
+
+static RfStatus part(RfRun *run, rf_index u) {
+  RfStatus status = rf_system_part(&run->system, u);
+  rf_run_forget_repeats(run), run->held.steps = 0;
+  return status;
+}
+
+/* From system.y, with the units there are now. */
+static RfStatus begin_again(RfRun *run, RfStatus status) {
+  if (!status) status = rf_run_resize(run);
+  if (!status) rf_system_fields(&run->system, run->system.y);
+  run->fresh = false;
+  return status;
+}
+
+RfStatus rf_run_part_hits(RfRun *run, bool *parted) {
+  RfSystem *system = &run->system;
+  rf_index before = system->units;
+  RfStatus status = RF_OK;
+  *parted = false;
+  if (!system->apart) return RF_OK;
+  for (rf_index j = 0; j < run->n_hits && !status; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind != RF_HIT_PLANE) continue;
+    double spread = rf_apart_spread(system, hit->unit);
+    if (!(spread > RF_TOL_APART) || !matters(system, hit->unit, hit->sample, spread)) continue;
+    status = part(run, hit->unit);
+  }
+  *parted = system->units > before;
+  if (*parted) run->step_taken = 0;
+  return *parted ? begin_again(run, status) : status;
+}
+
+RfStatus rf_run_part_near(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, before = system->units;
+  RfStatus status = RF_OK;
+  if (!system->apart || system->problem->leak == 1) return RF_OK;
+  for (rf_index u = 0; u < before && !status; u++) {
+    double spread = rf_apart_spread(system, u);
+    if (!(spread > RF_TOL_APART)) continue;
+    const double *w = system->y + u * d;
+    for (rf_index i = 0; i < n && !status; i++) {
+      double far = system->sigma[u * n + i] * rf_la_dot(w, system->problem->X + i * d, d);
+      if (system->sigma[u * n + i] == 0 || far > 4 * spread * system->x_norm[i]) continue;
+      if (!matters(system, u, i, spread)) continue;
+      status = part(run, u);
+      break;
+    }
+  }
+  return system->units > before ? begin_again(run, status) : status;
+}
