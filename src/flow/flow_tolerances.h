@@ -126,10 +126,26 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_CRAWL                                                                                    \
+  2e-3 /* growth of the network in ten steps: a long step takes it on by ten times that */
 #define RF_TOL_WALK_WEIGHT                                                                                   \
   1e-9 /* p of samples that are left out of the fit until they weigh more: thousands of them, 1e-5 */
 #define RF_TOL_WALK_LEFT_OUT                                                                                 \
   1e-4 /* what they may weigh together before they are chosen anew, a tenth of a step */
+
+/* ---- rows of different lengths (graded.c) ---- */
+
+#define RF_TOL_ALIKE                                                                                         \
+  1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
+
+#define RF_TOL_PLAIN         1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_BLUR          1e-3 /* rounding of margins up to which the network may grow: weights follow to as much \
+                                   */
+#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_ANSWER                                                                                        \
+  1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
+        */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

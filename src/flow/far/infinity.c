@@ -61,6 +61,13 @@ static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double 
   return status;
 }
 
+/* The smallest margin at which the scale is frozen: where margins are small differences of large terms, not
+ * so large that rounding shows in the weights. */
+static double place_of_scale(const RfRun *run, double wanted) {
+  double blur = rf_system_blur(&run->system);
+  return blur > 0 ? fmin(wanted, run->system.q_least * RF_TOL_BLUR / blur) : wanted;
+}
+
 /* The scale goes back to its place by a drift, slow enough for the weights to follow it: a jump would upset
  * them all and send units across hyperplanes. No step is so long that an L-stable method would hide what is
  * unstable. */
@@ -156,7 +163,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     status = rf_run_checkpoint(run);
     phase->left--, phase->steps++;
     rf_system_fields(system, system->y);
-    steer(run, high ? run->q_frozen : run->q_slow);
+    steer(run, place_of_scale(run, high ? run->q_frozen : run->q_slow));
     run->fresh = false;
     if (!status) status = advance(run);
     if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
@@ -275,7 +282,7 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
     if (!for_ever)
       run->h = fmin(run->h, RF_TOL_CLIMB / fmax(growth_rate(run), RF_TOL_TINY)), run->fresh = false;
     if (!status) status = advance(run);
-    bool far = rf_system_q_min(&run->system) >= run->q_frozen;
+    bool far = rf_system_q_min(&run->system) >= place_of_scale(run, run->q_frozen);
     if (status || run->woken || (far && (!for_ever || run->system.n_seen < run->system.n))) break;
     *stop = rf_run_stops(run, outcome, why);
   }

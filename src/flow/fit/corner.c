@@ -250,11 +250,9 @@ static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
 /* w without its component along x: what has been met is met exactly, and with it the hyperplane of every
  * sample on the same line. */
 static void meet_plane(RfSystem *system, rf_index k, rf_index i) {
-  const double *x = system->problem->X + i * system->d;
-  double *w = system->y + k * system->d;
   for (rf_index j = 0; j < system->n; j++)
     if (system->line[j] == system->line[i]) system->sigma[k * system->n + j] = 0;
-  rf_la_axpy(w, -rf_la_dot(w, x, system->d) / (system->x_norm[i] * system->x_norm[i]), x, system->d);
+  rf_system_meet(system, i, system->y + k * system->d);
 }
 
 /* What the hits alone say: hyperplanes met are to be decided, slopes that have left [leak,1] tell the side,
@@ -343,6 +341,14 @@ static RfStatus log_changes(RfRun *run, const Corner *corner, rf_index from, rf_
   return status;
 }
 
+/* The weight of the sample answers a crossing at once: at large margins, or where its row is long. */
+static bool answers_at_once(const RfRun *run, rf_index i) {
+  const RfSystem *system = &run->system;
+  if (run->at_infinity || !system->grade) return run->at_infinity;
+  double x2 = system->x_norm[i] * system->x_norm[i];
+  return system->p[i] * x2 * rf_system_answer(system) > RF_TOL_SETTLING_FROM;
+}
+
 /* All hits of one unit, hits[from..to). */
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
@@ -357,7 +363,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   if (!status && corner->sides.count > 1 && one_plane(run, from, to))
     status = go_through(run, corner, from, to);
   for (rf_index j = from; j < to && !status; j++) {
-    int most = run->at_infinity ? 8 : 1000;
+    int most = answers_at_once(run, run->hits[j].sample) ? 8 : 1000;
     if (run->hits[j].kind != RF_HIT_PLANE || system->dead[k]) continue;
     int times = count_repeat(&run->repeats, k, run->hits[j].sample);
     if (times > 1 && run->at_infinity && run->care < 4) run->care++; /* the error of the steps may decide */

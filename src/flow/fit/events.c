@@ -96,8 +96,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
-    if (!below && v1 < 0 && run->implicit)
-      rf_la_axpy(run->y_end + k * d, -H1[i] / (size * size), system->problem->X + i * d, d);
+    if (!below && v1 < 0 && run->implicit) rf_system_meet(system, i, run->y_end + k * d);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);

@@ -239,6 +239,7 @@ static RfStatus step_explicit(RfRun *run) {
   bool stiff = rf_explicit_stiff(method, system, h);
   if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  if (stiff) run->stiff_steps++, run->h_stiff = h;
   status = rf_observe_inside(run, h, 1);
   if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
@@ -308,7 +309,7 @@ static RfStatus try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
   for (rf_index k = 0; k < system->units && !status; k++)
-    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+    if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,6 +126,35 @@ void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
   if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
 }
 
+void rf_system_put_on(const RfSystem *system, rf_index unit, double *w) {
+  const RfSlide *slide = &system->slide[unit];
+  const double *grade = system->grade;
+  rf_index d = system->d;
+  if (slide->n_on == 0) return;
+  if (!grade) {
+    project(slide, w, d);
+    return;
+  }
+  for (rf_index r = 0; r < slide->rank; r++) {
+    const double *b = slide->graded + r * d;
+    double along = 0;
+    for (rf_index j = 0; j < d; j++) along += b[j] * (w[j] * grade[j]);
+    for (rf_index j = 0; j < d; j++) w[j] -= along * b[j] / grade[j];
+  }
+}
+
+void rf_system_meet(const RfSystem *system, rf_index i, double *w) {
+  rf_index d = system->d;
+  const double *x = system->problem->X + i * d, *grade = system->grade;
+  double size = 0, input = rf_la_dot(w, x, d);
+  if (!grade) {
+    rf_la_axpy(w, -input / (system->x_norm[i] * system->x_norm[i]), x, d);
+    return;
+  }
+  for (rf_index j = 0; j < d; j++) size += (x[j] / grade[j]) * (x[j] / grade[j]);
+  for (rf_index j = 0; j < d; j++) w[j] -= input / size * (x[j] / grade[j] / grade[j]);
+}
+
 static inline void fields_of(double *restrict g, const double *restrict slope, const double *restrict c,
                              const double *restrict X, rf_index n, rf_index d) {
   for (rf_index j = 0; j < d; j++) g[j] = 0;
@@ -181,6 +211,31 @@ double rf_system_reach(const RfSystem *system) {
   for (rf_index i = 0; i < system->n; i++)
     if (system->seen[i]) reach += system->p[i] * system->x_norm[i];
   return fmax(reach, RF_TOL_TINY);
+}
+
+double rf_system_blur(const RfSystem *system) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < n && system->grade; i++) {
+    double terms = 0;
+    if (!system->seen[i] || !(system->p[i] * system->x_norm[i] > least)) continue;
+    for (rf_index u = 0; u < units; u++) {
+      double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                             rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+      for (rf_index j = 0; j < d && size > 0; j++)
+        sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+      terms += size * sum;
+    }
+    blur = fmax(blur, terms * DBL_EPSILON);
+  }
+  return blur;
+}
+
+double rf_system_answer(const RfSystem *system) {
+  double size = 0, q = fmax(1, system->q_least);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) size += rf_system_amplitude(system, system->y[system->units * (system->d + 1) + u]);
+  return size / q * size;
 }
 
 void rf_system_fields(RfSystem *system, const double *y) {
@@ -282,7 +337,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
   for (rf_index k = 0; k < units; k++) {
     double *w = y + k * d, norm = rf_la_norm(w, d);
     if (system->slide[k].n_on > 0 && !system->dead[k]) {
-      project(&system->slide[k], w, d);
+      rf_system_put_on(system, k, w);
       norm = rf_la_norm(w, d);
     }
     if (system->problem->freeze_second) continue;
