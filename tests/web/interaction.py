@@ -269,6 +269,16 @@ def two_fingers(path):
     page.close()
 
 
+def doubtful(page):
+    """What the quick run calls a limit and the two runs of the words do not is shown as undecided."""
+    page.js("reluflow.app.open('data=gen:planar&width=6')")
+    page.page.wait_for_function("reluflow.app.state.source === 'gen:planar' && reluflow.app.film && reluflow.app.film.m === 6")
+    page.wait()
+    check(page.js("reluflow.app.checked.status") == "converged" and text(page, "#status") == "converges", "a limit that two runs agree on is not called so")
+    page.js("reluflow.app.checked = {status: 'undecided', why: 'runs at different settings end 0.4 apart'}; reluflow.app.show()")
+    check(text(page, "#status") == "undecided" and "0.4 apart" in text(page, "#verdict") and text(page, "#limit-margin") == "–", f"a doubtful limit is shown as one: {text(page, '#verdict')}")
+
+
 def strange_words(page):
     """Names that every object has are no claims, no data and no settings."""
     for name in ("toString", "__proto__", "constructor", "hasOwnProperty", "valueOf"):
@@ -380,6 +390,7 @@ def main(path, pictures=None):
     move_a_neuron(page)
     far_away(page, path)
     strange_words(page)
+    doubtful(page)
     space(page)
     failures.extend("console: " + line for line in page.errors)
     page.close()

@@ -144,6 +144,7 @@ const app = {
     if (!flow.answer) return this.status(flow.error || "no result", "bad");
     this.times.flow = flow.ms;
     this.best = keep ? this.best : null;
+    this.checked = null;
     this.showLimit(flow.answer);
     const best = await asked[1];
     if (!best) return;
@@ -164,11 +165,13 @@ const app = {
     this.show();
     const said = await words;
     if (!said) return;
+    this.checked = said.answer && said.answer.flow ? said.answer.flow.limit : null; // of two runs at different settings
     this.seen = said.answer && said.answer.inspect;
     this.words = said.answer ? said.answer.sentences : [said.error || "nothing to say"];
     this.wordsBusy = false;
     this.status("computed", "");
     this.times.all = performance.now() - began;
+    drawVerdict(this);
     drawWords(this);
     this.redraw();
     document.body.dataset.done = String(round);
