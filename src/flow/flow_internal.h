@@ -248,8 +248,9 @@ typedef struct RfPhase {
   double growth;    /* frozen: of the network, at the start of the stretch */
   int drifting;     /* frozen: steps of the stretch that moved the scale */
   int stalled;      /* frozen: polishes in a row at the same distance */
+  int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
   bool high;        /* frozen: the larger scale, for good */
-  double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none are */
+  double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
 } RfPhase;
 
@@ -273,14 +274,15 @@ typedef struct RfRun {
   RfSystem system;
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
-  const RfAlignment *aligned; /* of the start, where it is known: jump.c */
-  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
-  struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
-  double stride_tolerance;    /* relative to its own */
-  int stride_rest;            /* steps to be taken without it */
-  bool implicit;              /* which of the two steps */
-  bool fresh;                 /* f belongs to system.y */
-  double h, tol;              /* next step, tolerance */
+  const RfAlignment *aligned;          /* of the start, where it is known: jump.c */
+  const struct RfWalkHalfway *halfway; /* neurons of it shortly before the fit begins; NULL without */
+  struct RfWalkFit *walk_fit;          /* large/walk_fit.c: explicit steps on thousands of samples */
+  struct RfStride *stride;             /* large/stride.c: takes its place in large networks */
+  double stride_tolerance;             /* relative to its own */
+  int stride_rest;                     /* steps to be taken without it */
+  bool implicit;                       /* which of the two steps */
+  bool fresh;                          /* f belongs to system.y */
+  double h, tol;                       /* next step, tolerance */
   double tol_implicit;
   bool by_steps;   /* events by steps that end there, not by dense output */
   double together; /* largest difference of directions that are merged */
@@ -438,6 +440,11 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
 #define RF_SMALL_RHO_FROZEN (-9.0)
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
+/* The same for m units and samples of at most that length. */
+double rf_small_rho(const RfFlowProblem *problem, rf_index m, double longest);
+/* rf_flow_align that keeps thousands of samples' neurons halfway (large/walk.h). */
+RfStatus rf_flow_align_halfway(RfContext *context, RfAlignment *out, const RfFlowProblem *problem,
+                               struct RfWalkHalfway *halfway, double log_size);
 
 /* ---- jump.c: waiting, computed ------------------------------------------------------------- */
 

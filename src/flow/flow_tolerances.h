@@ -129,6 +129,8 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_CRAWL                                                                                    \
+  2e-3 /* growth of the network in ten steps: a long step takes it on by ten times that */
 #define RF_TOL_WALK_WEIGHT                                                                                   \
   1e-9 /* p of samples that are left out of the fit until they weigh more: thousands of them, 1e-5 */
 #define RF_TOL_WALK_LEFT_OUT                                                                                 \
