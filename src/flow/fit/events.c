@@ -8,6 +8,7 @@
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
+#include <string.h>
 
 static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
@@ -56,7 +57,7 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
   if (rf_slide_dependent(slide)) {
-    status = rf_system_slide_gap(system, k, &gap, slopes);
+    status = rf_system_slide_gap(system, k, run->at_infinity, &gap, slopes);
     if (!status && gap > RF_TOL_GAP && !settling(run, k, -1))
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
@@ -69,6 +70,16 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   if (!status && system->y[a_at] * run->y_end[a_at] < 0)
     status = add_hit(run, k, slide->first[0], RF_HIT_SIGN);
   rf_free(slopes);
+  return status;
+}
+
+RfStatus rf_events_find_slides(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfStatus status = RF_OK;
+  run->n_hits = 0;
+  memcpy(run->y_end, system->y, (size_t)rf_system_size(system) * sizeof(double));
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k] && system->slide[k].n_on > 0) status = slide_hits(run, k);
   return status;
 }
 
@@ -129,7 +140,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, system->q_least) : RF_TOL_ORIGIN;
+  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_run_possible_margin(run)) : RF_TOL_ORIGIN;
   return RF_TOL_PLANE + fmin(drift, most);
 }
 
@@ -175,7 +186,7 @@ static double watch_value(Watch *watch, double s) {
   rf_system_fields(system, watch->y);
   if (rf_slide_dependent(slide)) {
     double gap = 0;
-    rf_system_slide_gap(system, watch->hit->unit, &gap, slopes);
+    rf_system_slide_gap(system, watch->hit->unit, run->at_infinity, &gap, slopes);
     return RF_TOL_GAP_AT - gap;
   }
   rf_system_slide_slopes(system, watch->hit->unit, slopes);
