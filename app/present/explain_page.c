@@ -61,12 +61,35 @@ static void class_verdict(char *out, size_t size, const RfExplanation *e) {
             (long long)converged, (long long)e->n_parts, (long long)best);
 }
 
+/* The limit is not known: what is known of the best margin comes first. */
+static void verdict_without_limit(char *out, size_t size, const RfExplanation *e) {
+  const RfOptimum *o = &e->best.global;
+  double best = 1 / (2 * o->objective), seconds = e->flow.run.seconds;
+  if (e->best.has_global && o->status == RF_OPTIMUM_INFEASIBLE)
+    rf_format(out, size, "No two-layer network of any width fits these data.");
+  else if (!e->best.has_global || !isfinite(o->objective))
+    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.", seconds);
+  else if (o->status == RF_OPTIMUM_PROVED)
+    rf_format(out, size,
+              "The best margin of any network is %.10g (proved); gradient flow was not at its limit after "
+              "%.0f s.",
+              best, seconds);
+  else if (o->lower > 0)
+    rf_format(out, size,
+              "A network with margin %.8g exists, and none has more than %.8g; gradient flow was not at its "
+              "limit after %.0f s.",
+              best, 1 / (2 * o->lower), seconds);
+  else
+    rf_format(out, size,
+              "A network with margin %.8g exists; gradient flow was not at its limit after %.0f s.", best,
+              seconds);
+}
+
 static void verdict(char *out, size_t size, const RfExplanation *e) {
   if (e->n_parts)
     class_verdict(out, size, e);
   else if (e->flow.run.out_of_time)
-    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
-              e->flow.run.seconds);
+    verdict_without_limit(out, size, e);
   else if (e->flow.run.result.limit.outcome == RF_FLOW_NOT_SEPARATED)
     rf_format(out, size, "Gradient flow from this start never separates the data%s.",
               e->best.has_global && e->best.global.status == RF_OPTIMUM_INFEASIBLE

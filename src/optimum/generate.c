@@ -93,7 +93,7 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
   RfStatus status = RF_OK;
   s->steep.count = 0;
   *norm = target;
-  for (int sign = 1; sign >= -1 && !status; sign -= 2) {
+  for (int sign = 1; sign >= -1 && status >= 0; sign -= 2) { /* stopped or not, the bound is of both signs */
     rf_index limit = s->settings->search_nodes;
     if (nodes > 0 && (limit == 0 || nodes < limit)) limit = nodes;
     if (s->settings->signs * sign < 0) continue;
@@ -101,7 +101,9 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
                        .room = rf_even_share * (target - 1),
                        .stop_after = stop_after,
                        .node_limit = limit};
-    status = (s->p->r <= 2 ? rf_search_plane : rf_search_run)(s->context, &search, s->p, lambda, sign);
+    RfStatus found =
+        (s->p->r <= 2 ? rf_search_plane : rf_search_run)(s->context, &search, s->p, lambda, sign);
+    status = rf_status_worse(status, found);
     s->result->nodes += search.nodes;
     *norm = fmax(*norm, search.upper);
     for (rf_index k = 0; k < search.found.count && status >= 0; k++) {

@@ -22,6 +22,11 @@ static const double rf_plane_ulps = 32;
 /* The same as an angle, for the order of kinks; generous. */
 static const double rf_plane_angle = 1e-14;
 
+/* Products with 113 bits above which doubles are tried first: about a second of them. */
+static const double rf_wide_work = 1e7;
+/* What doubles may cost of the gap that counts as proved, where 113 bits would take long. */
+static const double rf_lost_share = 0.01;
+
 /* ---- the search ------------------------------------------------------------------------------- */
 
 /* M(lambda) <= 1 + this is asked of the search: far below every gap, far above the rounding of leaves. */

@@ -462,6 +462,8 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
     }
     if (half) search->target -= odd;
     status = w.status ? w.status : search_tree(&w, search, half);
+    if (w.status && !w.cut)
+      search->upper = w.total * w.edge; /* before any node: lambda phi(z) <= lambda |z| */
     if (half) search->target += odd, search->upper += odd;
   }
   search->upper = fmax(search->upper, search->target);

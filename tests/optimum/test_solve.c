@@ -334,12 +334,59 @@ static void test_random(void **state) {
   }
 }
 
+/* Stopped after its k-th record, for every k up to the last: the bound is one of neurons of both signs. */
+typedef struct Stop {
+  volatile int cancel;
+  int left;
+} Stop;
+
+static void count_down(void *user, const RfOptimumRecord *record) {
+  Stop *stop = user;
+  (void)record;
+  if (--stop->left <= 0) stop->cancel = 1;
+}
+
+static void test_stopped_anywhere(void **state) {
+  (void)state;
+  RfRandom random;
+  rf_random_init(&random, 77, 0);
+  enum { n = 24, d = 4 };
+  for (int c = 0; c < 6; c++) {
+    double X[n * d], y[n], best = INFINITY;
+    for (rf_index i = 0; i < n; i++) { /* far more of one class, so that the signs of a differ */
+      y[i] = rf_random_uniform(&random) < 0.8 ? 1 : -1;
+      for (rf_index j = 0; j < d; j++) X[i * d + j] = rf_random_gaussian(&random) + 1;
+    }
+    for (int k = 1000; k > 0; k = k == 1000 ? 40 : k - 1) {
+      Stop stop = {.left = k};
+      RfContext context;
+      RfOptimum o;
+      RfOptimumSettings settings;
+      rf_context_init(&context);
+      rf_optimum_settings_init(&settings);
+      context.cancel = &stop.cancel, settings.on_record = count_down, settings.user = &stop;
+      assert_true(rf_optimum_solve(&context, &o, X, y, n, d, &settings) >= 0);
+      if (k == 1000) {
+        best = o.objective;
+        assert_int_equal(o.status, RF_OPTIMUM_PROVED);
+      }
+      assert_true(o.lower <= best * (1 + 1e-12) && o.objective >= best * (1 - 1e-9));
+      rf_optimum_free(&o);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),      cmocka_unit_test(test_golden_networks),
-      cmocka_unit_test(test_small),       cmocka_unit_test(test_invariance),
-      cmocka_unit_test(test_linear),      cmocka_unit_test(test_infeasible),
-      cmocka_unit_test(test_interrupted), cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_golden),
+      cmocka_unit_test(test_golden_networks),
+      cmocka_unit_test(test_small),
+      cmocka_unit_test(test_invariance),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_infeasible),
+      cmocka_unit_test(test_interrupted),
+      cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_stopped_anywhere),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
