@@ -369,6 +369,8 @@ double rf_run_log_add(double a, double b);
 void rf_planes_watch(RfRun *run, const double *f1, double h);
 /* Around the w of unit k in y_end there is no hyperplane nearer than this. */
 void rf_planes_clear(RfRun *run, rf_index k, double nearest);
+/* Terms that w.x_i of unit k is the sum of, on the step from system.y to y_end. */
+double rf_run_input_size(const RfRun *run, rf_index k, rf_index i);
 /* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
  * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);

@@ -141,10 +141,13 @@
 #define RF_TOL_ALIKE                                                                                         \
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
-#define RF_TOL_PLAIN         1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN      1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_LEFT 0.25 /* of v along its start that a step leaves at least: it has not passed v = 0  \
+                                */
 #define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
-#define RF_TOL_BLUR          1e-3 /* rounding of margins up to which the network may grow: weights follow to as much \
-                                   */
+#define RF_TOL_BLUR                                                                                          \
+  1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
+        */
 #define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
 #define RF_TOL_ANSWER                                                                                        \
   1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \

@@ -88,6 +88,26 @@ static double log_t_after(const RfSystem *system, double elapsed) {
   return elapsed > 0 ? rf_run_log_add(system->log_t, log(elapsed) - system->log_S_step) : system->log_t;
 }
 
+double rf_run_input_size(const RfRun *run, rf_index k, rf_index i) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  const double *before = system->y + k * d, *after = run->y_end + k * d, *x = system->problem->X + i * d;
+  double sum = 0;
+  for (rf_index j = 0; j < d; j++) sum += fmax(fabs(before[j]), fabs(after[j])) * fabs(x[j]);
+  return sum;
+}
+
+/* How far unit k may be beyond hyperplane i by rounding. */
+static double slack_of(const RfRun *run, rf_index k, rf_index i) {
+  const RfSystem *system = &run->system;
+  double slack = run->plane_slack * system->x_norm[i];
+  if (!system->grade || system->problem->freeze_second) return slack;
+  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + k]);
+  double drift =
+      fmin(slack - RF_TOL_PLANE * system->x_norm[i], RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
+  return RF_TOL_PLANE * rf_run_input_size(run, k, i) + fmax(drift, 0);
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
@@ -100,6 +120,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (v1 < nearest * size && s != 0) nearest = v1 / size;
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
+    if (system->grade) slack = slack_of(run, k, i);
     double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d), floor = fmin(v0, 0) - slack;
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
@@ -225,8 +246,7 @@ static double first_return(Watch *watch, double v0, double slack) {
 /* First fraction at which the watched value goes below zero; 2 when it does not. */
 static double first_zero(Watch *watch) {
   bool plane = watch->hit->kind == RF_HIT_PLANE;
-  double slack =
-      plane ? watch->run->plane_slack * watch->run->system.x_norm[watch->hit->sample] : RF_TOL_SLOPE_AT;
+  double slack = plane ? slack_of(watch->run, watch->hit->unit, watch->hit->sample) : RF_TOL_SLOPE_AT;
   double low = 0, value_low = watch_value(watch, 0);
   int samples = watch->hit->kind == RF_HIT_SLOPE ? 4 : 16;
   if (plane && value_low <= slack) return first_return(watch, value_low, slack);

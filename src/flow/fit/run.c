@@ -326,10 +326,13 @@ static RfStatus try_implicit(RfRun *run, double h, double *error) {
 
 /* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
  * margins by what shows in the weights. */
-static double close_enough(const RfSystem *system, const RfHit *hit) {
+static double close_enough(const RfRun *run, const RfHit *hit) {
+  const RfSystem *system = &run->system;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
   double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
-  return fmax(beyond, RF_TOL_CUT_LEAST) * system->x_norm[hit->sample];
+  double size = system->x_norm[hit->sample];
+  double least = system->grade ? rf_run_input_size(run, hit->unit, hit->sample) : size;
+  return fmax(beyond * size, RF_TOL_CUT_LEAST * least);
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -342,7 +345,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const RfHit *hit = &run->hits[j];
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(system, hit);
+    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(run, hit);
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
