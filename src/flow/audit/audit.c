@@ -174,6 +174,14 @@ static void worst(double *number, double value) {
   if (!(value <= *number)) *number = value; /* NaN counts */
 }
 
+/* What of a field is rounding of the margins. */
+static double blurred_push(const RfAudit *audit) {
+  double sum = 0;
+  for (rf_index i = 0; i < audit->n; i++)
+    sum += fabs(audit->c[i]) * audit->x_norm[i] * fmin(1, audit->blur[i]);
+  return sum;
+}
+
 /* The run's derivative of unit u against the least-norm field. */
 static void check_velocity(RfAudit *audit, const State *state, rf_index u, double scale) {
   const RfSystem *system = &state->run->system;
@@ -187,8 +195,7 @@ static void check_velocity(RfAudit *audit, const State *state, rf_index u, doubl
     off = fmax(off, fabs(own - told));
   }
   if (!frozen) off = fmax(off, fabs(2 * a * gw - system->mu - audit->f[state->units * (d + 1) + u]));
-  for (rf_index i = 0; i < audit->n && system->grade; i++)
-    off -= fabs(audit->c[i]) * audit->x_norm[i] * fmin(1, audit->blur[i]);
+  off -= blurred_push(audit);
   off = off < 0 ? 0 : off; /* NaN stays */
   if (scale > 0) worst(&audit->found.velocity, off / scale);
 }
@@ -244,6 +251,7 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   RfStatus status = read_field(audit, state, u, &scale);
   if (status || !(scale > 0)) return status;
   if (side != 0) off = -side * (a > 0 ? 1 : -1) * rf_la_dot(audit->g, x, d) / (audit->x_norm[i] * scale);
+  off -= blurred_push(audit) / scale;
   worst(&audit->found.events, fmax(0, off));
   return RF_OK;
 }

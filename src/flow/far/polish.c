@@ -225,7 +225,7 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   const RfSlide *slide = &system->slide[unit];
   double leak = system->problem->leak, gap = 0;
   if (rf_slide_dependent(slide)) {
-    RfStatus status = rf_system_slide_gap(system, unit, &gap, slopes);
+    RfStatus status = rf_system_slide_gap(system, unit, true, &gap, slopes);
     *hold = gap <= RF_TOL_SLOPE_LIMIT;
     return status;
   }

@@ -9,21 +9,28 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Batches of steps that hardly led on, in a row, after which the walk gives up. */
+enum { CRAWLS = 5 };
+
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
- * inside (large/) pay as soon as the data are separated. */
+ * inside (large/) pay as soon as the data are separated, with thousands of samples when few push, or when the
+ * walk under explicit weights crawls. */
 static double q_switch(const RfRun *run) {
-  return !rf_stride_fits(run) ? 15
-         : run->problem->gram ? 30
-                              : 1; /* with thousands of samples, when few push */
+  if (!rf_stride_fits(run)) return 15;
+  return run->problem->gram && run->phase.crawling < CRAWLS ? 30 : 1;
 }
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
+double rf_small_rho(const RfFlowProblem *problem, rf_index m, double longest) {
+  bool large = problem->start->m * problem->n >= RF_LARGE;
+  return 0.5 * (log(large ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) - log(longest * (double)(m > 0 ? m : 1)));
+}
+
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
   double largest = RF_TOL_TINY;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
-  return 0.5 * (log(rf_run_large(run) ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) -
-                log(largest * (double)(system->units > 0 ? system->units : 1)));
+  return rf_small_rho(run->problem, system->units, largest);
 }
 
 /* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */

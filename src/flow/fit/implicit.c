@@ -399,7 +399,8 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
   }
   memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
   rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
+  bool turned = method->plain && rf_plain_turned(method->plain, system, y_end);
   if (method->plain) rf_plain_to_polar(method->plain, system, y_end);
-  *error = scaled_error(method, system, method->stage[STAGES - 1], tol);
+  *error = turned ? INFINITY : scaled_error(method, system, method->stage[STAGES - 1], tol);
   return RF_OK;
 }

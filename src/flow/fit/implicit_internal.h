@@ -25,6 +25,9 @@ void rf_plain_choose(uint8_t *plain, const RfSystem *system, const rf_index *car
 /* Between states in polar and in plain coordinates (flat: units*(d+2)), relative to system->y. */
 void rf_plain_from_polar(const uint8_t *plain, const RfSystem *system, double *flat);
 void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat);
+/* Some v has turned or shrunk so much that the step may have gone past v = 0, where polar coordinates tell
+ * whether w or a has changed its sign. */
+bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double *flat);
 /* f = derivative at the polar state y becomes that of the plain coordinates. */
 void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f);
 /* Blocks of the Jacobian, as unit_block of implicit.c. */

@@ -35,6 +35,16 @@ void rf_plain_from_polar(const uint8_t *plain, const RfSystem *system, double *f
   }
 }
 
+bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double *flat) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    const double *w = system->y + k * d;
+    double before = fabs(system->y[units * d + k]) * rf_la_dot(w, w, d);
+    if (plain[k] && !(rf_la_dot(flat + k * d, w, d) > RF_TOL_PLAIN_LEFT * before)) return true;
+  }
+  return false;
+}
+
 void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat) {
   rf_index d = system->d, units = system->units;
   for (rf_index k = 0; k < units; k++) {
