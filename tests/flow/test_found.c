@@ -55,6 +55,9 @@ static const Found found[] = {
     {FAMILY_GRID, 9001, 149, false, RF_FLOW_CONVERGED},
     /* a neuron that grew by 1e4 and shrank again had lost a^2 - |w|^2: balance off by 9e-5 */
     {FAMILY_MIXED, 26111601, 16, false, RF_FLOW_NOT_SEPARATED},
+    /* mirrored samples, and nothing else: where it comes to their hyperplane a neuron sees neither of them,
+     * and was called dead, though the other one pushes it on */
+    {FAMILY_SYMMETRIC, 1, 175, true, RF_FLOW_CONVERGED},
 };
 
 static double again(const FamilyProblem *p, const RfFlowLimit *limit) {

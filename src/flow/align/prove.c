@@ -100,7 +100,14 @@ static int start_sign(RfProvedPath *path, double a) {
   return sign;
 }
 
-static bool is_dead(const RfProvedPath *path) { return path->field->leak == 0 && path->n_active == 0; }
+/* As rf_align_dead. */
+static bool is_dead(const RfProvedPath *path) {
+  if (path->field->leak != 0 || path->n_active > 0) return false;
+  for (rf_index j = 0; j < path->n_on; j++)
+    for (rf_index k = 0; k < j; k++)
+      if (rf_prove_parallel(path, path->on[j], path->on[k]) < 0) return false;
+  return true;
+}
 
 static void begin(RfContext *context, RfProvedPath *path, const double *direction, double log_norm) {
   double a = log_norm == -INFINITY ? 0 : direction[path->d];
