@@ -60,7 +60,7 @@ static RfStatus note_crossing(RfContext *context, RfAlignPath *path, RfAlignNeur
 
 /* What became of the hyperplanes of the last crossing. */
 static void tell_kinds(const RfAlignPath *path, RfAlignNeuron *out) {
-  bool dead = rf_align_dead(path);
+  bool dead = path->data->field->leak == 0 && path->n_active == 0;
   const RfCrossing *last = &out->crossings[out->n_crossings - 1];
   for (rf_index j = path->n_crossed - last->n_samples; j < path->n_crossed; j++) {
     bool slid = out->crossed_kinds[j] != 0, slides = path->side[out->crossed[j]] == 0;
@@ -217,13 +217,13 @@ static RfStatus begin(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
   path->sign = sign_of_a(path);
   rf_align_fresh_base(path);
   rf_align_set_field(path, path->base);
-  if (path->n_on == 0 || path->sign == 0 || rf_align_dead(path)) return RF_OK;
+  if (path->n_on == 0 || path->sign == 0 || rf_align_blind(path)) return RF_OK;
   return rf_align_turn(context, path, out);
 }
 
 /* Dead, or no velocity: the neuron stays for ever. */
 static bool rests(const RfAlignPath *path, RfAlignNeuron *out, double rounding) {
-  if (rf_align_dead(path))
+  if (path->data->field->leak == 0 && path->n_active == 0)
     out->destiny = RF_DESTINY_DEAD;
   else if (path->sign == 0 || path->G <= rounding * path->data->weight)
     out->destiny = RF_DESTINY_STUCK;

@@ -87,7 +87,7 @@ void rf_align_set_side(RfAlignPath *path, rf_index i, double side) {
   if (place >= 0) path->window.side[place] = side;
 }
 
-bool rf_align_dead(const RfAlignPath *path) {
+bool rf_align_blind(const RfAlignPath *path) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d;
   if (field->leak != 0 || path->n_active > 0) return false;
