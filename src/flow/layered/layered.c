@@ -274,11 +274,32 @@ static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
   return status;
 }
 
+/* Weights of samples change over 1/|df_i|, and everything else over |theta|: differences are small beside
+ * both. */
+static double difference_size(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  double steepest = sqrt((double)flow->net.n_parameters) / flow->norm;
+  if (work->smooth) return RF_LAYERED_DIFFERENCE / steepest;
+  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  for (rf_index i = 0; i < flow->n; i++) {
+    work->weights[i] = 1;
+    rf_sided_gradient(work->sided, work->k[1], work->weights, flow->net.theta);
+    steepest = fmax(steepest, rf_la_norm(work->k[1], flow->net.n_parameters)), work->weights[i] = 0;
+  }
+  return RF_LAYERED_DIFFERENCE / steepest;
+}
+
 static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock) {
   Work *work = flow->work;
   Field at = {.context = context, .flow = flow, .clock = clock};
-  double difference_step = RF_LAYERED_DIFFERENCE * flow->norm / sqrt((double)flow->net.n_parameters);
-  return rf_stiff_prepare(context, work->stiff, field, &at, flow->net.theta, difference_step, &work->growth);
+  rf_index P = flow->net.n_parameters, held = work->smooth ? 0 : rf_sided_held(work->sided);
+  double size = difference_size(flow), *normals = RF_NEW(double, (held + 1) * P);
+  if (!normals) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a stiff step");
+  for (rf_index k = 0; k < held; k++) rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
+  RfStatus status =
+      rf_stiff_prepare(context, work->stiff, field, &at, flow->net.theta, size, normals, held, &work->growth);
+  rf_free(normals);
+  return status;
 }
 
 /* After a step: on to implicit ones when stability has made several in a row, and back after a while. */

@@ -38,8 +38,27 @@ RfStatus rf_stiff_new(RfContext *context, RfStiff **out, rf_index size) {
   return rf_fail(context, RF_ERR_MEMORY, "out of memory for a stiff step");
 }
 
+/* The rows made orthonormal, dependent ones zero. */
+static void orthonormal(double *rows, rf_index count, rf_index size) {
+  for (rf_index r = 0; r < count; r++) {
+    double *row = rows + r * size, before = rf_la_norm(row, size);
+    for (rf_index b = 0; b < 2 * r; b++) /* twice is enough */
+      rf_la_axpy(row, -rf_la_dot(row, rows + b % r * size, size), rows + b % r * size, size);
+    double length = rf_la_norm(row, size);
+    rf_la_scale(row, length > 1e-10 * before ? 1 / length : 0, size);
+  }
+}
+
+/* A = (1 - e e') A (1 - e e') for a symmetric A; w is scratch. */
+static void remove_direction(double *A, const double *e, double *w, rf_index size) {
+  rf_la_apply(w, A, e, size, size, size);
+  double along = rf_la_dot(w, e, size);
+  for (rf_index r = 0; r < size; r++)
+    for (rf_index c = 0; c < size; c++) A[r * size + c] += along * e[r] * e[c] - e[r] * w[c] - w[r] * e[c];
+}
+
 RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field, void *user, const double *y,
-                          double step, double *growth) {
+                          double step, double *normals, rf_index count, double *growth) {
   rf_index size = stiff->size;
   double *plus = stiff->u[0], *minus = stiff->u[1];
   memcpy(stiff->y, y, (size_t)size * sizeof(double));
@@ -57,6 +76,8 @@ RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field
   *growth = INFINITY;
   for (rf_index e = 0; e < size * size; e++)
     if (!isfinite(stiff->LU[e])) return RF_OK;
+  orthonormal(normals, count, size);
+  for (rf_index k = 0; k < count; k++) remove_direction(stiff->LU, normals + k * size, stiff->values, size);
   RfStatus status = rf_la_symmetric_eigen(context, stiff->values, stiff->LU, size);
   *growth = 0;
   for (rf_index r = 0; r < size && !status; r++) *growth = fmax(*growth, stiff->values[r]);
