@@ -25,8 +25,9 @@
 #define RF_LAYERED_CANCELS 1e-6 /* |sum of pushes| over the sum of their sizes: they cancel */
 
 /* ---- sides ---- */
-#define RF_LAYERED_BEYOND 1e-11 /* of the largest input seen: beyond its kink, not on it by rounding */
-#define RF_LAYERED_SLOPE  1e-9  /* a slope is outside [leak,1] by this, not by rounding */
+#define RF_LAYERED_BEYOND 1e-11 /* of the unit's largest input: beyond its kink, not on it by rounding */
+#define RF_LAYERED_UNIT   1e-2 /* of the largest input of its layer, at least: rounding of sums that cancel */
+#define RF_LAYERED_SLOPE  1e-9 /* a slope is outside [leak,1] by this, not by rounding */
 #define RF_LAYERED_HELD   1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
   1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
