@@ -186,11 +186,9 @@ static void check_layered(RfContext *context, Report *report, const LayeredProbl
   RfFlowSettings settings;
   rf_flow_settings_init(&settings);
   settings.check_direction = false;
-  if (limit->held == 0) { /* at kinks the projection knows one slope only, and is no refutation */
-    RfStatus status = rf_certify_layered_kkt(context, &kkt, &limit->net, p->X, p->y, p->n);
-    report->by_kkt = status || !(kkt.stationarity < 1e-8 && kkt.complementarity < 1e-8);
-    rf_layered_kkt_free(&kkt);
-  }
+  RfStatus status = rf_certify_layered_kkt(context, &kkt, &limit->net, p->X, p->y, p->n);
+  report->by_kkt = status || !(kkt.stationarity < 1e-8 && kkt.complementarity < 1e-8);
+  rf_layered_kkt_free(&kkt);
   report->direction_error = limit->direction_error;
   context->tol.ode *= 0.1;
   context->deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;

@@ -17,6 +17,7 @@
 #include "flow/layered/sides.h"
 #include "flow/layered/stiff.h"
 #include "flow/layered/layered_tolerances.h"
+#include "core/core.h"
 #include "la/la.h"
 
 typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
@@ -42,6 +43,7 @@ struct RfLayeredFlowWork {
   int implicit;         /* implicit steps still to be taken before the explicit ones are tried again */
   double growth;        /* largest growth rate at the start of an implicit step */
   double log_mean;      /* ln of the mean of 1/S over an implicit step */
+  double told;          /* clock of the last rf_progress */
   bool fresh;           /* k[0] holds the velocity at net.theta in the clock `clock` */
   Clock clock;
 };
@@ -354,6 +356,21 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   return RF_UNDECIDED;
 }
 
+/* Ten times a second at most. */
+static void tell(const RfContext *context, RfLayeredFlow *flow) {
+  static const char *const parts[] = {"fitting", "to infinity", "scale frozen"};
+  Work *work = flow->work;
+  char phase[32], detail[160];
+  double now = rf_clock_seconds();
+  if (now - work->told < 0.1) return;
+  work->told = now;
+  rf_format(phase, sizeof phase, "%s%s", flow->again ? "again: " : "", parts[work->clock]);
+  rf_format(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units held %lld",
+            flow->log_t, flow->log_loss, flow->min_q, (long long)flow->steps,
+            work->sided ? (long long)rf_sided_held(work->sided) : 0);
+  rf_progress(context, phase, -1, detail);
+}
+
 RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t) {
   double now = exp(flow->log_t), taken;
   for (rf_index step = 0; now < t; step++) {
@@ -363,6 +380,7 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
     if (status) return status;
     now = t - now <= taken ? t : now + taken;
     flow->log_t = log(now);
+    tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
   }
   return RF_OK;
@@ -405,6 +423,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     RfStatus status = advance(context, flow, INFINITY, CLOCK_LATE, &taken);
     if (status) return status;
     flow->log_t = rf_run_log_add(flow->log_t, flow->work->log_dt);
+    tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
     if (at_rest(context, flow, tau)) return RF_NOT_SEPARABLE;
@@ -428,6 +447,7 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
     RfStatus status = advance(context, flow, target - flow->kappa, CLOCK_FROZEN, &taken);
     if (status) return status;
     flow->kappa = target - flow->kappa <= taken ? target : flow->kappa + taken;
+    tell(context, flow);
     rf_la_scale(flow->net.theta, norm / flow->norm,
                 flow->net.n_parameters); /* |phi| drifts by rounding only */
   }
