@@ -131,8 +131,7 @@ static inline void cart_relative(Cart *c) {
   c->loss_value = exp(c->log_loss);
 }
 
-/* Margins, loss, and what each plane contributes to the fields on its two sides, at theta on the present
- * sides. */
+/* Margins, loss, and what each plane contributes to the fields on its two sides, on the present sides. */
 static inline void cart_weights(Cart *c, const double *theta) {
   double total = 0, least = INFINITY, share = c->mean ? 1.0 / c->n : 1;
   memset(c->up, 0, sizeof(double) * (size_t)c->planes);
@@ -409,7 +408,7 @@ static inline int cart_corner(Cart *c, int k) {
   return found;
 }
 
-/* After the sides of neuron k have changed: its slides, and w exactly on them. False when dependent. */
+/* New sides of neuron k: its slides, and w exactly on them. False when dependent. */
 static inline bool cart_refresh(Cart *c, int k) {
   double z[CART_D], *w = c->theta + k * (c->d + 1);
   c->slides[k] = 0;
