@@ -18,16 +18,16 @@ Every field may be None: not computed, or not a number. `MaybeNone` says so with
 """
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._record import Record
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-MaybeNone: TypeAlias = Any
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+MaybeNone = Any
 '''
 
 

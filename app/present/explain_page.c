@@ -61,12 +61,39 @@ static void class_verdict(char *out, size_t size, const RfExplanation *e) {
             (long long)converged, (long long)e->n_parts, (long long)best);
 }
 
+/* The limit is not known: what is known of the best margin comes first. */
+static void verdict_without_limit(char *out, size_t size, const RfExplanation *e) {
+  const RfOptimum *o = &e->best.global;
+  double best = 1 / (2 * o->objective), seconds = e->flow.run.seconds;
+  if (e->best.has_global && o->status == RF_OPTIMUM_INFEASIBLE)
+    rf_format(out, size, "No two-layer network of any width fits these data.");
+  else if (!e->best.has_global || !isfinite(o->objective))
+    rf_format(out, size, "%shere gradient flow goes from this start was not known after %.0f s.",
+              e->seen->linear.status == RF_NOT_SEPARABLE
+                  ? "No hyperplane through the origin separates the classes (proved); w"
+                  : "W",
+              seconds);
+  else if (o->status == RF_OPTIMUM_PROVED)
+    rf_format(out, size,
+              "The best margin of any network is %.10g (proved); gradient flow was not at its limit after "
+              "%.0f s.",
+              best, seconds);
+  else if (o->lower > 0)
+    rf_format(out, size,
+              "A network with margin %.8g exists, and none has more than %.8g; gradient flow was not at its "
+              "limit after %.0f s.",
+              best, 1 / (2 * o->lower), seconds);
+  else
+    rf_format(out, size,
+              "A network with margin %.8g exists; gradient flow was not at its limit after %.0f s.", best,
+              seconds);
+}
+
 static void verdict(char *out, size_t size, const RfExplanation *e) {
   if (e->n_parts)
     class_verdict(out, size, e);
-  else if (e->flow.run.out_of_time)
-    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.",
-              e->flow.run.seconds);
+  else if (e->flow.run.out_of_time || e->flow.run.result.limit.outcome == RF_FLOW_INTERRUPTED)
+    verdict_without_limit(out, size, e);
   else if (e->flow.run.result.limit.outcome == RF_FLOW_NOT_SEPARATED)
     rf_format(out, size, "Gradient flow from this start never separates the data%s.",
               e->best.has_global && e->best.global.status == RF_OPTIMUM_INFEASIBLE
@@ -160,10 +187,16 @@ static void data_section(RfText *page, const RfExplanation *e) {
   const RfInspection *i = e->seen;
   rf_html_section(page, "What the data decide");
   if (e->n_parts == 0 && e->data->d == 2) {
-    add_picture(
-        page, i, rf_inspection_plane_svg,
-        "The samples, the max-margin separator w*, the class vectors w+ and w-, the cones S+ and S-, and the "
-        "directions that neurons turn to while the network is small.");
+    char caption[256]; /* what is drawn, as in the legend */
+    bool both = !i->positive.empty && i->positive.exists && !i->negative.empty && i->negative.exists;
+    rf_format(caption, sizeof caption,
+              "The samples%s%s%s and the directions that neurons turn to while the network is small.",
+              i->linear.status == RF_OK ? ", the max-margin separator w*" : "",
+              both ? ", the class vectors w+ and w-" : "",
+              i->cones[RF_CONE_POSITIVE].nonempty == RF_YES && i->cones[RF_CONE_NEGATIVE].nonempty == RF_YES
+                  ? ", the cones S+ and S-"
+                  : "");
+    add_picture(page, i, rf_inspection_plane_svg, caption);
     add_picture(page, i, rf_inspection_potential_svg,
                 "G on the circle: neurons climb it (a > 0) or descend it (a < 0).");
   } else if (e->n_parts == 0 && i->linear.status == RF_OK) {

@@ -4,6 +4,7 @@
 #include "core/core.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 enum { MOST_POINTS = 3000, MOST_PLANES = 80, MOST_TIMES = 64, EVENT_BINS = 48, MOST_NAMED = 6 };
@@ -202,11 +203,14 @@ static void mark_phase(const RfPlot *plot, double log_t, const char *name, RfAnc
 
 /* Rows until the loss has fallen to e^-23, or for 25 e-folds of time after the fit: after that ln t grows
  * like q, and only the margins still change. */
+static double early_end(const RfFlowResult *result) {
+  return 25 + (isfinite(result->log_t_fit) ? result->log_t_fit : fmax(result->log_t_align, 0));
+}
+
 static rf_index early_rows(const RfFlowResult *result) {
   rf_index rows = 0;
-  double from = isfinite(result->log_t_fit) ? result->log_t_fit : fmax(result->log_t_align, 0);
   while (rows < result->n_trace && !(result->trace[rows].log_loss < -23) &&
-         !(result->trace[rows].log_t > from + 25))
+         !(result->trace[rows].log_t > early_end(result)))
     rows++;
   return rows < result->n_trace ? rows + 1 : rows;
 }
@@ -317,26 +321,39 @@ static void event_bars(const RfPlot *plot, const rf_index *bins) {
   }
 }
 
-/* Everything but crossings, in one row; the first few are named. */
-static rf_index event_marks(const RfPlot *plot, const RfFlowResult *result, bool *seen, double row) {
+static bool event_named(const RfFlowEvent *const *list, rf_index count, const RfFlowEvent *event) {
+  for (rf_index k = 0; k < count; k++)
+    if (list[k]->neuron == event->neuron && list[k]->kind == event->kind) return true;
+  return false;
+}
+
+/* Everything but crossings, in one row; the first few are named, each neuron once. */
+static void event_marks(const RfPlot *plot, const RfFlowResult *result, bool *seen, double row) {
+  const RfFlowEvent *names[MOST_NAMED];
   rf_index named = 0;
   for (rf_index e = 0; e < result->n_events; e++) {
     const RfFlowEvent *event = &result->events[e];
-    if (event->kind == RF_EVENT_CROSS || !isfinite(event->log_t)) continue;
+    if (event->kind == RF_EVENT_CROSS || !isfinite(event->log_t) || event->log_t > plot->x.high) continue;
     double x = rf_plot_x(plot, event->log_t);
     rf_svg_mark(plot->svg, x, row, 4, event_mark(event->kind), event_colour(event->kind));
     seen[event->kind] = true;
-    if (named == MOST_NAMED) continue;
+    if (named == MOST_NAMED || event_named(names, named, event)) continue;
+    names[named] = event;
     char text[64];
     rf_format(text, sizeof text, "neuron %lld: %s", (long long)event->neuron,
               rf_event_kind_name(event->kind));
     bool left = x > plot->left + plot->width / 2;
-    double y = row - 14 * (double)++named;
+    double y = row - 16 * (double)++named;
     rf_svg_line(plot->svg, x, row - 5, x, y - 2, (RfPen){.colour = RF_COLOUR_FAINT, .width = 0.8});
     rf_svg_label(plot->svg, left ? x - 4 : x + 4, y, left ? RF_ANCHOR_END : RF_ANCHOR_START, 12,
                  RF_COLOUR_INK, text);
   }
-  return named;
+}
+
+static rf_index late_events(const RfFlowResult *result) {
+  rf_index late = 0;
+  for (rf_index e = 0; e < result->n_events; e++) late += result->events[e].log_t > early_end(result);
+  return late < result->n_events ? late : 0; /* when all are late they are what there is to see */
 }
 
 /* Crossings as a density over ln t; slides, releases, deaths and branchings one by one above it. */
@@ -345,12 +362,13 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
   rf_index bins[EVENT_BINS] = {0}, special = 0;
   bool seen[5] = {false};
   double low = INFINITY, high = -INFINITY, most = 1;
+  double last = late_events(result) > 0 ? early_end(result) : INFINITY;
   for (rf_index e = 0; e < result->n_events; e++) {
-    if (!isfinite(result->events[e].log_t)) continue;
+    if (!isfinite(result->events[e].log_t) || result->events[e].log_t > last) continue;
     low = fmin(low, result->events[e].log_t), high = fmax(high, result->events[e].log_t);
     special += result->events[e].kind != RF_EVENT_CROSS;
   }
-  double head = special ? 30 + 14 * (double)(special < MOST_NAMED ? special : MOST_NAMED) : 16;
+  double head = special ? 30 + 16 * (double)(special < MOST_NAMED ? special : MOST_NAMED) : 16;
   double tall = special < result->n_events ? 150 : 12; /* without crossings a line of time is left */
   rf_svg_begin(svg, wide, head + tall + 100, "Events",
                "Changes of the neurons' activation patterns over ln t");
@@ -365,7 +383,7 @@ void rf_svg_flow_events(RfSvg *svg, const RfFlowReport *report) {
   rf_axis_pad(&plot.x, 0.03);
   for (rf_index e = 0; e < result->n_events; e++) {
     const RfFlowEvent *event = &result->events[e];
-    if (event->kind != RF_EVENT_CROSS || !isfinite(event->log_t)) continue;
+    if (event->kind != RF_EVENT_CROSS || !isfinite(event->log_t) || event->log_t > last) continue;
     int b = (int)(EVENT_BINS * (event->log_t - plot.x.low) / (plot.x.high - plot.x.low));
     b = b < 0 ? 0 : b >= EVENT_BINS ? EVENT_BINS - 1 : b;
     most = fmax(most, (double)++bins[b]);
@@ -418,8 +436,8 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
   char line[512];
   RfText plain = {0};
   RfSvg svg;
-  rf_format(line, sizeof line, "%s%s%s", report->name ? report->name : "data",
-            report->positive_class ? ", class " : "", report->positive_class ? report->positive_class : "");
+  rf_format(line, sizeof line, "The flow%s%s", report->positive_class ? ", class " : "",
+            report->positive_class ? report->positive_class : "");
   rf_html_section(page, line);
   if (limit->outcome == RF_FLOW_CONVERGED)
     rf_format(line, sizeof line, "The flow converges to a direction with margin %.12g.", limit->margin);
@@ -451,8 +469,13 @@ void rf_html_flow(RfText *page, const RfFlowReport *report, const RfFlowPaths *p
   }
   if (report->result->n_events > 0) {
     rf_svg_flow_events(&svg, report);
+    rf_index late = late_events(report->result);
     rf_format(line, sizeof line, "When neurons switch samples on and off: %lld events.",
               (long long)report->result->n_events);
+    if (late > 0)
+      rf_format(line + strlen(line), sizeof line - strlen(line),
+                " %lld come%s so late that no scale shows them beside the others.", (long long)late,
+                late == 1 ? "s" : "");
     picture(page, &svg, line);
   }
   rf_html_fold(page, "The run as the terminal shows it");

@@ -1,6 +1,7 @@
 /* A page that stands alone: one file, no links to elsewhere, all of it there without its script. */
 #include "present/present.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Pictures up to this many pixels keep readable letters on a phone of 390. */
@@ -40,7 +41,15 @@ static const char style_sheet[] =
     "dfn{font-style:normal;border-bottom:1px dotted var(--soft);cursor:help}"
     "dfn:hover::after,dfn:focus::after{content:attr(data-says);position:fixed;left:1rem;right:1rem;"
     "bottom:1rem;max-width:44rem;margin:0 auto;padding:.7rem 1rem;background:var(--ink);color:var(--page);"
-    "border-radius:8px;font-size:.92rem;font-weight:400;z-index:9}";
+    "border-radius:8px;font-size:.92rem;font-weight:400;z-index:9}"
+    /* a phone: figures from edge to edge with larger letters, narrow tables, remarks below their row */
+    "@media (max-width:34rem){main{padding:1.3rem .8rem 3rem}figure{margin:1.2rem -.8rem;padding:.5rem 0 "
+    ".8rem;border-width:1px 0;border-radius:0}figure svg.fluid text{font-size:14px}"
+    "figcaption,.play{margin:.4rem .8rem "
+    "0}table{font-size:.82rem}th,td{padding-right:.5rem}th.r{white-space:normal}"
+    "table.remarks,.remarks tbody{display:block}.remarks tr{display:flex;flex-wrap:wrap;justify-content:"
+    "space-between;border-bottom:1px solid var(--line)}.remarks th{display:none}.remarks td{border:0;"
+    "padding-right:0}.remarks td:last-child{flex-basis:100%;color:var(--soft);padding-top:0}}";
 
 /* Words that a newcomer may not know, and what they mean here. Longer ones first: the first that fits wins.
  */
@@ -178,14 +187,21 @@ void rf_html_fold(RfText *page, const char *summary) {
 
 void rf_html_fold_end(RfText *page) { rf_text_add(page, "</details>\n"); }
 
+void rf_html_svg(RfText *page, const char *text) {
+  const char *rest = strncmp(text, "<svg ", 5) == 0 ? text + 5 : NULL,
+             *box = rest ? strstr(rest, "viewBox=\"0 0 ") : NULL;
+  double width = box ? (double)strtol(box + strlen("viewBox=\"0 0 "), NULL, 10) : 0;
+  if (rest && width > fluid_width) /* as small as its letters allow, then it scrolls in its frame */
+    rf_text_addf(page, "<svg style=\"min-width:%.0fpx\" ", 0.74 * width);
+  else if (rest)
+    rf_text_add(page, "<svg class=\"fluid\" ");
+  rf_text_add(page, rest ? rest : text);
+}
+
 void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption) {
   if (svg->text.failed) page->failed = true;
-  const char *text = rf_text_string(&svg->text), *rest = strncmp(text, "<svg ", 5) == 0 ? text + 5 : NULL;
   rf_text_add(page, "<figure>\n<div class=\"scroll\">");
-  if (rest &&
-      svg->width > fluid_width) /* on a phone as small as its letters allow, then it scrolls in its frame */
-    rf_text_addf(page, "<svg style=\"min-width:%.0fpx\" ", 0.62 * svg->width);
-  rf_text_add(page, rest && svg->width > fluid_width ? rest : text);
+  rf_html_svg(page, rf_text_string(&svg->text));
   rf_text_add(page, "</div>\n");
   element(page, "figcaption", caption);
   rf_text_add(page, "</figure>\n");

@@ -273,6 +273,8 @@ RF_API void rf_html_section(RfText *page, const char *title);
 /* Words of the glossary explain themselves under the pointer. */
 RF_API void rf_html_paragraph(RfText *page, const char *prose);
 RF_API void rf_html_picture(RfText *page, const RfSvg *svg, const char *caption);
+/* A picture alone, with the width that it may shrink to on a phone. */
+RF_API void rf_html_svg(RfText *page, const char *text);
 RF_API void rf_html_preformatted(RfText *page, const char *prose);
 /* What follows until the end is folded away behind its summary. */
 RF_API void rf_html_fold(RfText *page, const char *summary);

@@ -182,7 +182,7 @@ double rf_svg_legend(RfSvg *svg, double x, double y, double width, const RfLegen
   double at = x, line = y + 8;
   for (rf_index i = 0; i < count; i++) {
     const RfLegendEntry *entry = &entries[i];
-    double wide = 24 + 7.4 * (double)rf_text_width(entry->label) + 18;
+    double wide = 24 + 7.9 * (double)rf_text_width(entry->label) + 16;
     if (at > x && at + wide > x + width) {
       at = x;
       line += 20;

@@ -101,7 +101,10 @@ void rf_table_print(RfText *out, const RfTable *table, int indent) {
 void rf_table_html(RfText *out, const RfTable *table) {
   if (table->failed) out->failed = true;
   if (table->columns == 0 || table->failed) return;
-  rf_text_add(out, "<div class=\"scroll\"><table>\n");
+  /* a number and words about it: on a phone the words go below */
+  bool remarks = table->columns > 2 && table->align[table->columns - 1] == 'l' &&
+                 table->align[table->columns - 2] == 'r';
+  rf_text_addf(out, "<div class=\"scroll\"><table%s>\n", remarks ? " class=\"remarks\"" : "");
   if (table->header) {
     rf_text_add(out, "<tr>");
     for (rf_index c = 0; c < table->columns; c++) {

@@ -159,7 +159,7 @@ static void draw(RfSvg *svg, Panel *panel, const char *title) {
   const PlotData *data = panel->data;
   rf_index panels = data->facet.count, across = panels == 1 ? 1 : panels == 3 || panels > 4 ? 3 : 2;
   rf_index down = (panels + across - 1) / across;
-  double wide = panels == 1 ? 720 : across == 2 ? 440 : 360, high = panels == 1 ? 440 : 300;
+  double wide = panels == 1 ? 520 : across == 2 ? 440 : 360, high = panels == 1 ? 380 : 300;
   rf_index legend_rows = panel->wish->colour ? 1 + data->colour.count / 4 : 0;
   char y_label[240];
   bool heat = panel->wish->kind == SWEEP_PLOT_HEAT;
@@ -231,8 +231,8 @@ static void write_group(void *user, const PlotData *data, rf_index x, rf_index s
     rf_json_number(writer->json, "high", group->high);
     rf_json_end(writer->json);
   } else if (writer->table->count < 400 * writer->table->columns) {
-    rf_table_cell(writer->table, "%s", data->facet.labels[facet]);
-    rf_table_cell(writer->table, "%s", name);
+    if (data->facet.count > 1) rf_table_cell(writer->table, "%s", data->facet.labels[facet]);
+    if ((writer->heat ? data->y.count : data->colour.count) > 1) rf_table_cell(writer->table, "%s", name);
     rf_table_cell(writer->table, "%s", data->x.labels[x]);
     rf_table_cell(writer->table, "%lld", (long long)group->n);
     rf_table_cell(writer->table, "%lld", (long long)group->missing);
@@ -268,9 +268,12 @@ static void write_page(RfText *page, const RfSvg *svg, const Panel *panel, const
             (long long)panel->data->n_rows, (long long)missing_of(panel->data), how);
   rf_html_picture(page, svg, caption);
   rf_html_section(page, "Numbers");
-  rf_table_init(&table, "lllrrrrr",
-                panel->data->proportion ? "facet|series|x|cells|without answer|share|low|high"
-                                        : "facet|series|x|cells|without answer|median|quartile 1|quartile 3");
+  bool facets = panel->data->facet.count > 1,
+       series = (writer.heat ? panel->data->y.count : panel->data->colour.count) > 1;
+  char head[160];
+  rf_format(head, sizeof head, "%s%sx|cells|no answer|%s", facets ? "facet|" : "", series ? "series|" : "",
+            panel->data->proportion ? "share|low|high" : "median|lower|upper");
+  rf_table_init(&table, &"lllrrrrr"[2 - facets - series], head);
   each_group(panel, write_group, &writer);
   rf_table_html(page, &table);
   rf_table_free(&table);

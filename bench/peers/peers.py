@@ -1,11 +1,13 @@
 """One table: what each program reaches, how exactly and how fast, per capability, on the same inputs, one thread, one run. Printed, and
-written to docs/benchmarks.md with the versions and the longer tables that are kept in bench/results. `bench/run peers` runs it."""
+written with the versions into docs/benchmarks.md, between the lines BEGIN and END; what stands outside them stays. `bench/run peers` runs
+it. A peer that is not installed is a row that says so."""
 import importlib.metadata, json, os, pathlib, platform, subprocess, sys, tempfile, time, warnings
 import numpy as np
 
 warnings.filterwarnings("ignore")
 PROGRAM, ROOT = os.environ["RELUFLOW"], pathlib.Path(__file__).resolve().parents[2]
 STEPS = int(os.environ.get("RF_BENCH_STEPS", "20000"))
+BEGIN, END = "<!-- begin: written by bench/run peers, do not edit -->", "<!-- end: written by bench/run peers -->"
 rows = []  # (capability, input, program, what it reached, error or None, seconds or None)
 
 
@@ -46,8 +48,6 @@ def attempt(capability, data, name, job):
 # ---- hard margin --------------------------------------------------------------------------------
 
 def hard_margin():
-    from sklearn.svm import SVC, LinearSVC
-
     n, d = 1000, 20
     rng = np.random.default_rng(1)
     X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
@@ -73,6 +73,7 @@ def hard_margin():
         return min(answers)
 
     def linear_svc(setting):
+        from sklearn.svm import LinearSVC
         loss, dual = setting
         return LinearSVC(C=1e10, loss=loss, dual=dual, fit_intercept=False, tol=1e-12, max_iter=200000, random_state=0).fit(X, y).coef_[0]
 
@@ -88,6 +89,10 @@ def hard_margin():
         except ImportError as missing:
             add(capability, data, name, f"no result: {missing}", None, None)
 
+    def libsvm():
+        from sklearn.svm import SVC
+        return judged(SVC(kernel="linear", C=1e10, tol=1e-10).fit(mirrored, labels).coef_[0])
+
     def clarabel():
         import cvxpy as cp
         v = cp.Variable(d)
@@ -96,7 +101,7 @@ def hard_margin():
 
     mirrored, labels = np.vstack([X, -X]), np.r_[y, -y]  # libsvm always fits an intercept; mirrored data force it to zero
     tried("scikit-learn LinearSVC, tol 1e-12", linear_svc, [("squared_hinge", True), ("squared_hinge", False), ("hinge", True)], lambda k: k[0].replace("_", " "))
-    attempt(capability, data, "scikit-learn SVC, tol 1e-10", lambda: judged(SVC(kernel="linear", C=1e10, tol=1e-10).fit(mirrored, labels).coef_[0]))
+    attempt(capability, data, "scikit-learn SVC, tol 1e-10", libsvm)
     tried("liblinear, eps 1e-12", liblinear, [1, 2, 3], lambda k: f"-s {k}")
     attempt(capability, data, "CVXPY + Clarabel", clarabel)
 
@@ -175,38 +180,41 @@ def limit_of_flow():
     for words in (("--scale", "1e-2"), ("--scale", "1e-6"), ("--scale", "limit")):
         ours, seconds = program("flow", X, y, "--width", str(m), *words)
         add(capability, data, f"reluflow flow {' '.join(words)}", f"t = infinity, {ours['limit']['status']}", abs(1 - ours["limit"]["margin"] / best), seconds)
-    import torch
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    generator = torch.Generator().manual_seed(0)
-    start = torch.randn(m, d, generator=generator)
-    W0 = scale * start / start.norm(dim=1, keepdim=True)
-    a0 = scale * (torch.randint(0, 2, (m,), generator=generator) * 2.0 - 1)
-    inputs, labels = torch.tensor(X), torch.tensor(y)
+    def peers():
+        """Field, judge and start for both of them."""
+        import torch
+        torch.set_num_threads(1)
+        generator = torch.Generator().manual_seed(0)
+        start = torch.randn(m, d, generator=generator, dtype=torch.float64)
+        W0 = scale * start / start.norm(dim=1, keepdim=True)
+        a0 = scale * (torch.randint(0, 2, (m,), generator=generator) * 2.0 - 1).double()
+        inputs, labels = torch.tensor(X), torch.tensor(y)
 
-    def field(W, a):
-        H = inputs @ W.T
-        R = torch.relu(H)
-        r = labels * torch.sigmoid(-labels * (R @ a))
-        return ((H > 0) * a * r[:, None]).T @ inputs, R.T @ r
+        def field(W, a):
+            H = inputs @ W.T
+            R = torch.relu(H)
+            r = labels * torch.sigmoid(-labels * (R @ a))
+            return ((H > 0) * a * r[:, None]).T @ inputs, R.T @ r
 
-    def judged(W, a):
-        q = labels * (torch.relu(inputs @ W.T) @ a)
-        return 1 - float(q.min() / ((W**2).sum() + (a**2).sum())) / best
+        def judged(W, a):
+            q = labels * (torch.relu(inputs @ W.T) @ a)
+            return 1 - float(q.min() / ((W**2).sum() + (a**2).sum())) / best
 
-    @torch.no_grad()
+        return torch, field, judged, W0, a0
+
     def descent():
-        W, a = W0.clone(), a0.clone()
-        for _ in range(STEPS):
-            gW, ga = field(W, a)
-            W += 0.1 / n * gW
-            a += 0.1 / n * ga
+        torch, field, judged, W, a = peers()
+        with torch.no_grad():
+            for _ in range(STEPS):
+                gW, ga = field(W, a)
+                W, a = W + 0.1 / n * gW, a + 0.1 / n * ga
         return f"gradient descent, {STEPS} steps", judged(W, a)
 
-    @torch.no_grad()
     def adaptive():
+        torch, field, judged, W0, a0 = peers()
         from torchdiffeq import odeint
-        W, a = odeint(lambda t, s: field(*s), (W0, a0), torch.tensor([0.0, 30.0]), method="dopri5", rtol=1e-6, atol=1e-8)
+        with torch.no_grad():
+            W, a = odeint(lambda t, s: field(*s), (W0, a0), torch.tensor([0.0, 30.0], dtype=torch.float64), method="dopri5", rtol=1e-6, atol=1e-8)
         return "dopri5 to t = 30", judged(W[-1], a[-1])
 
     attempt(capability, data, "PyTorch", descent)
@@ -216,8 +224,6 @@ def limit_of_flow():
 # ---- training -----------------------------------------------------------------------------------
 
 def training():
-    import torch
-    torch.set_num_threads(1)
     n, d, m = 500, 20, 100
     capability, data = "gradient descent", f"{n} x {d}, {m} neurons, double"
     rng = np.random.default_rng(2)
@@ -226,6 +232,8 @@ def training():
     add(capability, data, "reluflow train", f"{ours['steps_per_second']:,.0f} steps/s", None, 20000 / ours["steps_per_second"])
 
     def steps(write):
+        import torch
+        torch.set_num_threads(1)
         W, a = torch.tensor(rng.standard_normal((m, d))), torch.tensor(rng.standard_normal(m))
         inputs, labels = torch.tensor(X), torch.tensor(y)
         if not write:
@@ -244,22 +252,36 @@ def training():
                 with torch.no_grad():
                     W -= 1e-4 * gradients[0]
                     a -= 1e-4 * gradients[1]
-        seconds = time.perf_counter() - start
-        add(capability, data, f"PyTorch, {'gradient by hand' if write else 'autograd'}", f"{count / seconds:,.0f} steps/s", None, 20000 * seconds / count)
+        return count, time.perf_counter() - start
 
-    steps(True)
-    steps(False)
+    for write, name in ((True, "PyTorch, gradient by hand"), (False, "PyTorch, autograd")):
+        try:
+            count, seconds = steps(write)
+            add(capability, data, name, f"{count / seconds:,.0f} steps/s", None, 20000 * seconds / count)
+        except ImportError as missing:
+            add(capability, data, name, f"no result: {missing}", None, None)
+
+
+def kernels():
+    """Every kernel of training beside PyTorch's, in this run (bench/peers/train.py); without PyTorch ours alone."""
+    here = pathlib.Path(__file__).parent
+    found = subprocess.run([sys.executable, str(here / "train.py")], capture_output=True, text=True)
+    if found.returncode:
+        found = subprocess.run([os.path.join(os.environ["RF_BUILD"], "bench_train")], capture_output=True, text=True)
+        found.stdout += "\nPyTorch is not installed: no ratios\n"
+    print(found.stdout, flush=True)
+    return found.stdout.rstrip().splitlines()
 
 
 # ---- the page -----------------------------------------------------------------------------------
 
-def page():
+def page(detail):
     cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
     ours = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout.strip()
     packages = ("numpy", "scikit-learn", "liblinear-official", "cvxpy", "clarabel", "pyscnn", "torch", "torchdiffeq")
     versions = ", ".join([ours, f"Python {platform.python_version()}", *(f"{p} {version(p) or '(not installed)'}" for p in packages)])
-    lines = ["# Benchmarks", "", "Written by `bench/run peers`; do not edit. Same inputs, one thread, one run; ratios matter, not seconds.", "",
-             f"Machine: {cpu}. Versions: {versions}.", "",
+    lines = [BEGIN, "", f"One run, {time.strftime('%Y-%m-%d')}: same inputs, one thread; ratios matter, not seconds.", "",
+             f"Machine: {cpu}, load {os.getloadavg()[0]:.1f} at the start. Versions: {versions}.", "",
              "*Error* is relative: of the margin against the exact one (hard margin), of the objective or the normalised margin against the proved optimum (best network),",
              "of the normalised margin against the limit that theory gives (limit of gradient flow). *Seconds* of reluflow include starting the program and reading the file.",
              "", "| capability | input | program | what it reached | error | seconds |", "|---|---|---|---|---|---|"]
@@ -268,17 +290,18 @@ def page():
                      f"{'' if error is None else f'{max(error, 0):.1e}'} | {'' if seconds is None else f'{seconds:.3g}'} |")
     lines += ["", "Honest limits: the peers solve other problems too. LinearSVC, liblinear and SVC handle millions of sparse rows with soft margins; scnn trains regularised networks at",
               "scale with a squared loss; PyTorch and torchdiffeq follow any model. None of them gives the limit at t = ∞, a certificate, or the optimum over all widths with a proof."]
-    for path in sorted((ROOT / "bench" / "results").glob("*.txt")):
-        lines += ["", f"## {path.stem}", "", f"From `bench/run {path.stem}`.", "", "```text", *path.read_text().rstrip().splitlines(), "```"]
-    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(lines) + "\n")
+    lines += ["", "## Training, kernel by kernel", "", "From the same run.", "", "```text", *detail, "```", "", END]
+    target = ROOT / "docs" / "benchmarks.md"
+    before, _, rest = target.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"{target}: the lines {BEGIN} and {END} are gone")
+    target.write_text(before + "\n".join(lines) + after)
 
 
 if __name__ == "__main__":
     print(f"{'capability':22} {'input':26} {'program':36} {'what it reached':44} {'error':>9} {'seconds':>8}")
     for part in (hard_margin, best_network, limit_of_flow, training):
-        try:
-            part()
-        except ImportError as missing:
-            print(f"{part.__name__}: {missing}", file=sys.stderr)
-    page()
+        part()
+    page(kernels())
     print("written: docs/benchmarks.md")

@@ -39,10 +39,10 @@ static const char style[] =
     ".claim figure{grid-column:1/-1;margin:.4rem 0;overflow-x:auto}.claim figure svg{display:block;"
     "width:auto;min-width:0;max-width:100%;height:auto;margin:0 auto .6rem}.grid{overflow-x:auto}"
     ".grid table{font-size:.85rem}details summary{cursor:pointer;padding:.5rem 0}"
-    "figure svg{min-width:30rem}"
     /* phones: one column; pictures keep letters that can be read, and are pushed sideways */
     "@media(max-width:46rem){.claim,.mp{grid-template-columns:minmax(0,1fr)}.filters{position:static}"
-    ".claim figure svg{width:40rem;max-width:none}.grid th,.grid td{padding:.3rem .3rem}}</style>\n";
+    ".claim figure svg:not(.fluid){width:40rem;max-width:none}.grid th,.grid td{padding:.3rem "
+    ".3rem}}</style>\n";
 
 static const char script[] =
     "<script>\n"
@@ -133,7 +133,7 @@ static void front(RfText *page, const RfClaimRuns *runs) {
     element(page, "<h3>", fronts[k].heading, "</h3>\n");
     element(page, "<p>", fronts[k].text, "</p>\n");
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
     rf_text_addf(page, "<p class=\"small\">Computed by claim <a href=\"#%s\">%s</a>.</p></div>\n",
                  r->claim->id, r->claim->id);
@@ -211,7 +211,7 @@ static void add_claim(RfText *page, const RfClaimResult *r) {
   rf_text_add(page, "</div>\n");
   if (r->picture && !on_front(claim)) {
     rf_text_add(page, "<figure>");
-    rf_text_add(page, r->picture);
+    rf_html_svg(page, r->picture);
     rf_text_add(page, "</figure>\n");
   }
   rf_text_add(page, "</article>\n");

@@ -87,6 +87,34 @@ static double direction_error(void *user, const RfNet *theta) {
   return rf_llwa_far(&net, &aim->net);
 }
 
+/* The only KKT direction with a >= 0: a neuron that separates the data has them all on one side each, so that
+ * its problem is convex. With u = a w, u* the best one and residuals r, (|u - u*|/|u|)^2 is at most a few r:
+ * no other direction that separates has small residuals. */
+static RfStatus judge_unique(RfClaimRun *run, const RfLlwaSet *set, const Aim *aim, RfRandom *random) {
+  enum { wanted = 200 };
+  rf_index found = 0;
+  RfStatus status = RF_OK;
+  for (int draw = 0; draw < 100 * wanted && found < wanted && !status; draw++) {
+    Point point;
+    double w[RF_LLWA_D], step[RF_LLWA_D], least = INFINITY, residual, far = pow(10, -2 * (draw % 5) / 4.0);
+    RfNet net = at(&point, 1, set);
+    rf_random_direction(random, step, set->d);
+    for (rf_index j = 0; j < set->d; j++) w[j] = aim->net.W[j] * sqrt(2) + far * step[j];
+    rf_la_scale(w, 1 / rf_la_norm(w, set->d), set->d);
+    rf_llwa_single(&net, w, 1);
+    for (rf_index i = 0; i < set->n; i++)
+      least = fmin(least, set->y[i] * rf_llwa_output(&net, set->X + i * set->d));
+    if (!(least > 0)) continue;
+    status = stationarity(run, &residual, &net, set);
+    double apart = rf_llwa_far(&net, &aim->net);
+    rf_claim_at_least(run, "KKT residual elsewhere over the squared distance", residual / (apart * apart),
+                      0.05, 0);
+    found++;
+  }
+  rf_claim_made(run, "other directions that separate", found);
+  return status;
+}
+
 RfStatus rf_llwa_28(RfClaimRun *run) {
   static const Setting sets[] = {{"DS-HINT(20,1,0.1)", 0.5, 0},
                                  {"DS-HINT(80,1,0.1)", 0.5, 0},
@@ -103,6 +131,8 @@ RfStatus rf_llwa_28(RfClaimRun *run) {
     status = rf_llwa_one_sided(run, &one, &set, 1);
     aim.net = at(&aim.point, 1, &set);
     rf_llwa_single(&aim.net, one.w, 1);
+    RfRandom around = rf_claim_random(run, (uint64_t)(100 * s + 99));
+    if (!status) status = judge_unique(run, &set, &aim, &around);
     for (rf_index draw = 0; draw < rf_claim_repetitions(run, 5) && !status; draw++) {
       Point point;
       RfFlowResult flow;
@@ -130,6 +160,7 @@ RfStatus rf_llwa_28(RfClaimRun *run) {
     rf_llwa_free(&set);
     if (status) return status;
   }
+  rf_claim_require(run, "other directions that separate", 500);
   rf_claim_note(run, "largest error at t = infinity %.1e, at smoothed margin 400 %.4f", worst, way);
   return RF_OK;
 }

@@ -22,6 +22,7 @@ typedef struct Series {
   rf_index count;
   double step[most], loss[most], srank[most], norm2[most];
   double mean[2][most], low[2][most], high[2][most]; /* cosines: of the mean neuron, smallest, largest */
+  double second[2][most];                            /* and the second smallest */
 } Series;
 
 /* Samples without the pixels that are the same everywhere: those weights never move. */
@@ -105,11 +106,12 @@ static RfStatus look(RfClaimRun *run, Series *s, Weights *at, const Set *set, do
   rf_index r = s->count++, members[2] = {0, 0};
   memset(at->centre, 0, sizeof at->centre);
   s->step[r] = step, s->loss[r] = loss;
-  for (int side = 0; side < 2; side++) s->low[side][r] = 1, s->high[side][r] = -1;
+  for (int side = 0; side < 2; side++) s->low[side][r] = s->second[side][r] = 1, s->high[side][r] = -1;
   for (int k = 0; k < m; k++) {
     const double *w = at->W + k * pixels;
     int side = at->a[k] > 0 ? 0 : 1;
     double cosine = rf_la_dot(w, set->sums[side], pixels) / (rf_la_norm(w, pixels) * set->sum_norm[side]);
+    s->second[side][r] = fmin(s->second[side][r], fmax(cosine, s->low[side][r]));
     s->low[side][r] = fmin(s->low[side][r], cosine), s->high[side][r] = fmax(s->high[side][r], cosine);
     rf_la_axpy(at->centre[side], 1, w, pixels);
     members[side]++;
@@ -184,9 +186,12 @@ static double first_below(const Series *s, const double *values, double bound) {
   return NAN;
 }
 
-static double band_above(const Series *s, double bound) {
+/* First look at which all neurons, or all but one of V+ and of V-, have such a cosine. A neuron that starts
+ * nearly balanced against its side comes late, or after the loss has dropped (docs/claims.md). */
+static double band_above(const Series *s, double bound, bool all) {
   for (rf_index r = 0; r < s->count; r++)
-    if (s->low[0][r] >= bound && s->low[1][r] >= bound) return s->step[r];
+    if ((all ? s->low[0][r] : s->second[0][r]) >= bound && (all ? s->low[1][r] : s->second[1][r]) >= bound)
+      return s->step[r];
   return NAN;
 }
 
@@ -287,9 +292,14 @@ static RfStatus draw(RfClaimRun *run, const char *recipe, const char *title, con
 
 /* ---- the claims ---------------------------------------------------------------------------- */
 
+/* How much lower cosines at 15000 may be than what the ledger asks for all samples: over parts of 600,
+ * 36 values from nine seeds lie between 0.69 and 0.91, with deviation 0.06. */
+static const double part_allowance = 0.1;
+
 /* One pair of digits: loads, trains, draws; the judges look at the series afterwards. */
 typedef struct Pair {
-  bool whole; /* to the end: by --quick only until the loss has dropped */
+  bool whole;   /* to the end: by --quick only until the loss has dropped */
+  double later; /* of the cosines asked for at 15000: those of a part of the samples vary (docs/claims.md) */
   Set set;
   Series series;
   Weights end;
@@ -300,7 +310,7 @@ static RfStatus pair_run(RfClaimRun *run, Pair *pair, bool *found, int a, int b,
                          const char *recipe, const char *title) {
   bool heavy = run->settings->heavy, quick = run->settings->quick;
   const Plan plan = {.loss = RF_LOSS_EXP, .updates = quick ? updates / 2 : updates, .every = heavy ? 10 : 50};
-  pair->whole = !quick;
+  pair->whole = !quick, pair->later = heavy ? 0 : part_allowance;
   RfStatus status = set_load(run, &pair->set, found, a, b, heavy ? 0 : quick ? 600 : limit);
   if (status || !*found) return status;
   double start = rf_clock_seconds();
@@ -368,23 +378,25 @@ static void judge_zero_one(RfClaimRun *run, Pair *pair) {
     if (s->srank[r] >= 2) rank_from = s->step[r];
     if (isnan(aligned) && fmin(s->mean[0][r], s->mean[1][r]) >= 0.95) aligned = s->step[r];
   }
-  double band = band_above(s, 0.9), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
+  double band = band_above(s, 0.9, false), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
          drop = first_below(s, s->loss, 0.9 * s->loss[0]);
   judge_mark(run, "mean cosines reach 0.95, mark over 900", aligned, 900, 1.5);
-  judge_mark(run, "all cosines reach 0.9, mark over 2250", band, 2250, 1.5);
+  judge_mark(run, "all cosines but one of a side reach 0.9, mark over 2250", band, 2250, 1.5);
   judge_mark(run, "loss below 0.99 of its start, mark over 2600", begin, 2600, 1.5);
   judge_mark(run, "loss below 0.9 of its start, mark over 2900", drop, 2900, 1.5);
   rf_claim_at_most(run, "last look with a stable rank of 2 or more", rank_from, 0, 1500);
   rf_claim_close(run, "stable rank at 2500", s->srank[calm], 1, 0.05);
   if (pair->whole) rf_claim_close(run, "stable rank at 15000", s->srank[last], 1.032, 0.05);
   for (int side = 0; side < 2 && pair->whole; side++)
-    rf_claim_at_least(run, "cosine of the mean neuron with x+ or x- at 15000", s->mean[side][last], 0.9, 0);
-  rf_claim_note(run,
-                "%lld samples, float, %.0f s: mean cosine 0.95 at %.0f, band above 0.9 at %.0f, loss below "
-                "0.99 and 0.9 at %.0f and %.0f, stable rank %.3f at 2500 and %.3f at 15000, cosines of means "
-                "%.3f and %.3f",
-                (long long)pair->set.n, pair->seconds, aligned, band, begin, drop, s->srank[calm],
-                s->srank[last], s->mean[0][last], s->mean[1][last]);
+    rf_claim_at_least(run, "cosine of the mean neuron with x+ or x- at 15000", s->mean[side][last],
+                      0.9 - pair->later, 0);
+  rf_claim_note(
+      run,
+      "%lld samples, float, %.0f s: mean cosine 0.95 at %.0f, band above 0.9 at %.0f (all: %.0f), loss below "
+      "0.99 and 0.9 at %.0f and %.0f, stable rank %.3f at 2500 and %.3f at 15000, cosines of means "
+      "%.3f and %.3f",
+      (long long)pair->set.n, pair->seconds, aligned, band, band_above(s, 0.9, true), begin, drop,
+      s->srank[calm], s->srank[last], s->mean[0][last], s->mean[1][last]);
 }
 
 /* The mean logistic loss, whose slope at 0 is half as large: everything comes about twice as late. */
@@ -397,14 +409,15 @@ static RfStatus judge_logistic(RfClaimRun *run, Pair *pair) {
   if (!status) status = train(run, s, &pair->end, &pair->set, &plan);
   if (status) return status;
   rf_index last = s->count - 1;
-  double band = band_above(s, 0.9), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
+  double band = band_above(s, 0.9, false), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
          drop = first_below(s, s->loss, 0.9 * s->loss[0]);
-  judge_mark(run, "mean logistic: all cosines reach 0.9, mark over 4100", band, 4100, 1.5);
+  judge_mark(run, "mean logistic: all cosines but one of a side reach 0.9, mark over 4100", band, 4100, 1.5);
   judge_mark(run, "mean logistic: loss below 0.99 of its start, mark over 5200", begin, 5200, 1.5);
   judge_mark(run, "mean logistic: loss below 0.9 of its start, mark over 5800", drop, 5800, 1.5);
   rf_claim_close(run, "mean logistic: stable rank at 15000", s->srank[last], 1.02, 0.05);
   for (int side = 0; side < 2; side++)
-    rf_claim_at_least(run, "mean logistic: cosine of the mean neuron at 15000", s->mean[side][last], 0.9, 0);
+    rf_claim_at_least(run, "mean logistic: cosine of the mean neuron at 15000", s->mean[side][last],
+                      0.9 - pair->later, 0);
   rf_claim_note(run, "mean logistic: %.0f, %.0f, %.0f, stable rank %.3f, %.3f and %.3f", band, begin, drop,
                 s->srank[last], s->mean[0][last], s->mean[1][last]);
   return RF_OK;
@@ -458,24 +471,24 @@ typedef struct Expected {
 static void judge_pair(RfClaimRun *run, const Pair *pair, const Expected *e) {
   const Series *s = &pair->series;
   rf_index last = s->count - 1;
-  double band = band_above(s, 0.9), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
+  double band = band_above(s, 0.9, false), begin = first_below(s, s->loss, 0.99 * s->loss[0]),
          drop = first_below(s, s->loss, 0.9 * s->loss[0]);
   rf_index at = look_at(s, drop);
-  rf_claim_relative(run, "|x+|/n", pair->set.sum_norm[0] / (double)pair->set.n, e->aggregate, 0.05);
-  judge_mark(run, "all cosines reach 0.9, mark over the expected one", band, e->band, 1.5);
+  judge_mark(run, "all cosines but one of a side reach 0.9, mark over the expected one", band, e->band, 1.5);
   judge_mark(run, "the loss begins to drop, mark over the expected one", begin, e->begin, 1.5);
   judge_mark(run, "loss below 0.9 of its start, mark over the expected one", drop, e->drop, 1.5);
   for (int side = 0; side < 2; side++) {
     rf_claim_at_least(run, "cosine of the mean neuron when the loss drops", s->mean[side][at], 0.97, 0);
     if (pair->whole)
-      rf_claim_at_least(run, "cosine of the mean neuron at 15000", s->mean[side][last], 0.7, 0);
+      rf_claim_at_least(run, "cosine of the mean neuron at 15000", s->mean[side][last], 0.7 - pair->later, 0);
   }
   if (pair->whole) rf_claim_at_most(run, "stable rank at 15000", s->srank[last], 1, 0.3);
-  rf_claim_note(run,
-                "%d/%d, %lld samples, %.0f s: band at %.0f, drop %.0f-%.0f, cosines %.3f, %.3f then %.3f, "
-                "%.3f, stable rank %.3f",
-                e->a, e->b, (long long)pair->set.n, pair->seconds, band, begin, drop, s->mean[0][at],
-                s->mean[1][at], s->mean[0][last], s->mean[1][last], s->srank[last]);
+  rf_claim_note(
+      run,
+      "%d/%d, %lld samples, %.0f s: band at %.0f (all: %.0f), drop %.0f-%.0f, cosines %.3f, %.3f then %.3f, "
+      "%.3f, stable rank %.3f",
+      e->a, e->b, (long long)pair->set.n, pair->seconds, band, band_above(s, 0.9, true), begin, drop,
+      s->mean[0][at], s->mean[1][at], s->mean[0][last], s->mean[1][last], s->srank[last]);
 }
 
 RfStatus rf_mmv_31(RfClaimRun *run) {
@@ -488,7 +501,14 @@ RfStatus rf_mmv_31(RfClaimRun *run) {
     Pair *pair = RF_NEW(Pair, 1);
     if (!pair) return no_memory(run);
     status = pair_run(run, pair, &found, pairs[k].a, pairs[k].b, 600, pairs[k].recipe, pairs[k].title);
-    if (!status && found) judge_pair(run, pair, &pairs[k]);
+    if (!status && found) {
+      judge_pair(run, pair, &pairs[k]);
+      set_free(&pair->set);
+      status = set_load(run, &pair->set, &found, pairs[k].a, pairs[k].b, 0);
+      if (!status)
+        rf_claim_close(run, "|x+|/n of all samples", pair->set.sum_norm[0] / (double)pair->set.n,
+                       pairs[k].aggregate, 5e-4);
+    }
     set_free(&pair->set);
     rf_free(pair);
   }

@@ -1,6 +1,7 @@
 /* Arguments from Python, results to Python. One function runs any command of the program, so that flags,
  * defaults, checks and fields are the same in both; the package around it gives them Python's shape. */
 #include "native.h"
+#include "core/core.h"
 
 #include <string.h>
 
@@ -10,19 +11,37 @@ typedef struct State {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Texts of a list of strings, NULL at the end; the strings live as long as the list. */
+static void texts_free(char **texts) {
+  for (char **text = texts; text && *text; text++) rf_free(*text);
+  rf_free(texts);
+}
+
+/* A copy of a string in UTF-8; NULL with an exception set. */
+static char *text_of(PyObject *string) {
+  PyObject *bytes = string ? PyUnicode_AsUTF8String(string) : NULL;
+  Py_ssize_t length;
+  char *inside, *text = NULL;
+  if (!bytes) return NULL;
+  if (PyBytes_AsStringAndSize(bytes, &inside, &length) == 0) {
+    if ((size_t)length != strlen(inside))
+      PyErr_SetString(PyExc_ValueError, "a text holds a zero byte");
+    else if (!(text = rf_copy_text(inside)))
+      PyErr_NoMemory();
+  }
+  Py_DECREF(bytes);
+  return text;
+}
+
+/* Texts of a list of strings, NULL at the end. */
 static char **texts_of(PyObject *list) {
   Py_ssize_t count = PyList_Size(list);
   if (count < 0) return NULL;
   char **texts = rf_alloc(count + 1, sizeof *texts);
   if (!texts) return (char **)PyErr_NoMemory();
   for (Py_ssize_t i = 0; i < count; i++) {
-    Py_ssize_t length;
-    PyObject *item = PyList_GetItem(list, i);
-    texts[i] = item ? (char *)PyUnicode_AsUTF8AndSize(item, &length) : NULL;
-    if (texts[i] && (size_t)length == strlen(texts[i])) continue;
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a text holds a zero byte");
-    rf_free(texts);
+    texts[i] = text_of(PyList_GetItem(list, i));
+    if (texts[i]) continue;
+    texts_free(texts);
     return NULL;
   }
   return texts;
@@ -43,10 +62,8 @@ static const CliCommand *command_named(const char *name) {
 
 /* ---- arrays in ------------------------------------------------------------------------------- */
 
-/* Buffers held while a command runs. */
+/* What is used in place while a command runs; the caller holds the arrays. */
 typedef struct Held {
-  Py_buffer views[6];
-  int count;
   char **names[2];
   int n_names;
   CliMemory memory;
@@ -54,37 +71,27 @@ typedef struct Held {
 } Held;
 
 static void held_free(Held *held) {
-  for (int k = 0; k < held->count; k++) PyBuffer_Release(&held->views[k]);
-  for (int k = 0; k < held->n_names; k++) rf_free(held->names[k]);
-}
-
-/* A C-contiguous array of this format, used in place. */
-static const Py_buffer *hold(Held *held, PyObject *array, const char *format, int dimensions) {
-  Py_buffer *view = &held->views[held->count];
-  if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) return NULL;
-  held->count++;
-  if (view->ndim == dimensions && view->format && strcmp(view->format, format) == 0) return view;
-  PyErr_Format(PyExc_TypeError, "expected a %d-dimensional array of format '%s'", dimensions, format);
-  return NULL;
+  for (int k = 0; k < held->n_names; k++) texts_free(held->names[k]);
 }
 
 static bool hold_samples(Held *held, CliSamples *samples, PyObject *tuple) {
   if (tuple == Py_None) return true;
   PyObject *X, *class_of, *names;
   if (!PyArg_ParseTuple(tuple, "OOO", &X, &class_of, &names)) return false;
-  const Py_buffer *x = hold(held, X, "d", 2), *c = x ? hold(held, class_of, "i", 1) : NULL;
-  char **texts = c ? texts_of(names) : NULL;
+  ArrayView x, c;
+  if (!array_view(X, BLOCK_DOUBLE, 2, &x) || !array_view(class_of, BLOCK_INT, 1, &c)) return false;
+  char **texts = texts_of(names);
   if (!texts) return false;
   held->names[held->n_names++] = texts;
-  if (c->shape[0] != x->shape[0]) {
+  if (c.shape[0] != x.shape[0]) {
     PyErr_SetString(PyExc_ValueError, "X and y differ in length");
     return false;
   }
-  *samples = (CliSamples){.X = x->buf,
-                          .class_of = c->buf,
+  *samples = (CliSamples){.X = x.memory,
+                          .class_of = c.memory,
                           .class_names = (const char *const *)texts,
-                          .n = x->shape[0],
-                          .d = x->shape[1],
+                          .n = x.shape[0],
+                          .d = x.shape[1],
                           .n_classes = PyList_Size(names)};
   return true;
 }
@@ -94,13 +101,13 @@ static bool hold_net(Held *held, PyObject *tuple) {
   PyObject *W, *a;
   RfNet *net = &held->net;
   if (!PyArg_ParseTuple(tuple, "OOd", &W, &a, &net->leak)) return false;
-  const Py_buffer *w = hold(held, W, "d", 2), *v = w ? hold(held, a, "d", 1) : NULL;
-  if (!v) return false;
-  if (w->shape[0] != v->shape[0]) {
+  ArrayView w, v;
+  if (!array_view(W, BLOCK_DOUBLE, 2, &w) || !array_view(a, BLOCK_DOUBLE, 1, &v)) return false;
+  if (w.shape[0] != v.shape[0]) {
     PyErr_SetString(PyExc_ValueError, "W and a differ in the number of neurons");
     return false;
   }
-  net->m = w->shape[0], net->d = w->shape[1], net->W = w->buf, net->a = v->buf;
+  net->m = w.shape[0], net->d = w.shape[1], net->W = w.memory, net->a = v.memory;
   held->memory.net = net;
   return true;
 }
@@ -140,8 +147,8 @@ static PyObject *blocks_of(State *state, RfJsonArrays *arrays) {
   for (rf_index k = 0; list && k < arrays->count; k++) {
     RfJsonArray *item = &arrays->items[k];
     PyObject *block = item->numbers
-                          ? block_new(state->block_type, item->numbers, "d", item->rows, item->cols)
-                          : block_new(state->block_type, item->integers, "l", item->rows, item->cols);
+                          ? block_new(state->block_type, item->numbers, BLOCK_DOUBLE, item->rows, item->cols)
+                          : block_new(state->block_type, item->integers, BLOCK_INDEX, item->rows, item->cols);
     item->numbers = NULL, item->integers = NULL;
     if (!block || PyList_SetItem(list, (Py_ssize_t)k, block)) {
       Py_DECREF(list);
@@ -203,7 +210,7 @@ static PyObject *native_run(PyObject *module, PyObject *arguments) {
   rf_text_free(&messages);
   cli_close(&run);
   held_free(&held);
-  rf_free(texts);
+  texts_free(texts);
   return answer;
 }
 
@@ -225,9 +232,9 @@ static PyObject *names_of(const RfDataset *data) {
 
 /* (X, class_of, class names, name); X and class_of move out of the dataset. */
 static PyObject *dataset_of(State *state, RfDataset *data) {
-  PyObject *X = block_new(state->block_type, data->X, "d", data->n, data->d);
+  PyObject *X = block_new(state->block_type, data->X, BLOCK_DOUBLE, data->n, data->d);
   data->X = NULL;
-  PyObject *class_of = block_new(state->block_type, data->class_of, "i", data->n, -1);
+  PyObject *class_of = block_new(state->block_type, data->class_of, BLOCK_INT, data->n, -1);
   data->class_of = NULL;
   PyObject *names = names_of(data);
   if (X && class_of && names) return Py_BuildValue("NNNs", X, class_of, names, data->name ? data->name : "");
@@ -265,7 +272,7 @@ static PyObject *native_load(PyObject *module, PyObject *arguments) {
   rf_dataset_free(&data);
   rf_text_free(&messages);
   cli_close(&run);
-  rf_free(texts);
+  texts_free(texts);
   return answer;
 }
 
@@ -358,7 +365,12 @@ static PyMethodDef methods[] = {
 static int module_exec(PyObject *module) {
   State *state = PyModule_GetState(module);
   state->block_type = block_type_new();
-  if (!state->block_type || PyModule_AddObjectRef(module, "Block", state->block_type)) return -1;
+  if (!state->block_type) return -1;
+  Py_INCREF(state->block_type); /* taken over by the module */
+  if (PyModule_AddObject(module, "Block", state->block_type)) {
+    Py_DECREF(state->block_type);
+    return -1;
+  }
   return PyModule_AddStringConstant(module, "version", RF_VERSION);
 }
 

@@ -7,6 +7,9 @@ version: str
 class Block:
     """Memory of the library; numpy.asarray looks into it without a copy."""
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
 def run(
     command: str, words: list[str], data: tuple[Any, Any, list[str]] | None, test: tuple[Any, Any, list[str]] | None,
     net: tuple[Any, Any, float] | None, progress: Callable[[str, float, str], None] | None, /

@@ -417,7 +417,7 @@ COMMANDS: dict[str, type[Result]] = {"inspect": Inspection, "maxmargin": MaxMarg
                                      "certify": Certificate, "verify": Ledger, "explain": Explanation}
 
 _CLASSES: dict[str, type[Record]] = {
-    **{name: kind for name, kind in vars(_fields).items() if isinstance(kind, type) and issubclass(kind, Record)},
+    **{name: kind for name, kind in vars(_fields).items() if isinstance(kind, type(Record)) and issubclass(kind, Record)},
     **{name.capitalize() + "Fields": kind for name, kind in COMMANDS.items()},
 }
 

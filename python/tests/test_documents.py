@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -80,7 +81,9 @@ def test_notebooks(name):
     module = notebooks()
     assert sorted(module.NOTEBOOKS) == sorted(path.stem for path in (SOURCE / "docs" / "notebooks").glob("*.ipynb")) and len(module.NOTEBOOKS) == 3
     stored = json.loads((SOURCE / "docs" / "notebooks" / f"{name}.ipynb").read_text())
-    for now, then in zip(module.run(module.NOTEBOOKS[name])["cells"], stored["cells"], strict=True):
+    cells = module.run(module.NOTEBOOKS[name])["cells"]
+    assert len(cells) == len(stored["cells"])
+    for now, then in zip(cells, stored["cells"]):
         assert now["source"] == then["source"]
         assert [_text(output) for output in now.get("outputs", [])] == [_text(output) for output in then.get("outputs", [])]
 
@@ -102,3 +105,29 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
             if not re.match(r"https?:", target):
                 assert (path.parent / pathlib.Path(target)).exists(), f"{title(path)}: {target}"
+
+
+def test_benchmarks_keep_what_was_written_by_hand(source, tmp_path, monkeypatch):
+    """`bench/run peers` replaces its own part of docs/benchmarks.md and nothing else, whichever peers are there."""
+    text = (source / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for folder in ("docs", "bench/peers"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+    shutil.copy(source / "bench" / "peers" / "peers.py", tmp_path / "bench" / "peers")
+    monkeypatch.setenv("RELUFLOW", shutil.which("true"))
+    spec = importlib.util.spec_from_file_location("peers", tmp_path / "bench" / "peers" / "peers.py")
+    peers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(peers)
+
+    def absent():
+        raise ImportError("No module named 'peer'")
+
+    peers.attempt("hard margin", "10 x 2", "a peer", absent)
+    peers.add("hard margin", "10 x 2", "reluflow", "margin", 0.0, 0.5)
+    peers.page(["no kernels today"])
+    after = (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    outside = [part.partition(peers.BEGIN)[0] + part.partition(peers.END)[2] for part in (text, after)]
+    assert outside[0] == outside[1] and "## frontier" in outside[1]
+    assert "| hard margin | 10 x 2 | a peer | no result: ImportError: No module named 'peer' |  |  |" in after and "no kernels today" in after
+    peers.page(["again"])
+    assert (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8").count(peers.BEGIN) == 1

@@ -172,6 +172,9 @@ def test_networks_in_and_out():
     assert reluflow.certify(run, X, y).margin == what.margin
     start = reluflow.train(X, y, width=6, steps=100)
     assert reluflow.flow(X, y, weights=start).limit.status == "converged"
+    words = reluflow.explain(X, y, weights=start, scale=1e-6)
+    assert any(f"From {len(start.a)} neurons (given start, scale 1e-06)" in line for line in words.sentences)
+    assert words.flow.limit.margin == reluflow.flow(X, y, weights=start, scale=1e-6).limit.margin
     more = reluflow.train(X, y, model=start, steps=1, rate=1e-9)
     assert np.allclose(more.W, start.W, atol=1e-6)
     biased = {"0.weight": limit.W, "0.bias": np.ones(6), "2.weight": limit.a[None]}

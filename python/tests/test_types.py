@@ -70,6 +70,68 @@ def test_pyright_knows_the_fields(tmp_path):
     assert any('"float | Any"' in m["message"] for m in messages)
 
 
+class Editor:
+    """What an editor does: a language server at the other end of a pipe."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.server = subprocess.Popen([sys.executable, "-m", "pyright.langserver", "--stdio"], cwd=folder, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.count = 0
+
+    def send(self, message) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        self.server.stdin.flush()
+
+    def receive(self):
+        length = 0
+        while True:
+            line = self.server.stdout.readline()
+            if not line:
+                pytest.skip("pyright does not run here (it fetches Node.js)")
+            if line == b"\r\n":
+                return json.loads(self.server.stdout.read(length))
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+
+    def ask(self, method, parameters):
+        self.count += 1
+        self.send({"id": self.count, "method": method, "params": parameters})
+        while True:
+            answer = self.receive()
+            if "method" in answer and "id" in answer:  # the server asks: which settings, and the like
+                wanted = answer["params"].get("items") if isinstance(answer.get("params"), dict) else None
+                settings = [{"pythonPath": sys.executable} if item.get("section") == "python" else {} for item in wanted or []]
+                self.send({"id": answer["id"], "result": settings if wanted else None})
+            elif answer.get("id") == self.count:
+                return answer["result"]
+
+
+def test_an_editor_completes_the_fields(tmp_path):
+    """`run.limit.` offers margin, with what it means."""
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    text = "import reluflow\nrun = reluflow.flow('gen:xor')\nrun.limit.\nreluflow.maxmargin('gen:xor').global_.mar\n"
+    (tmp_path / "user.py").write_text(text)
+    (tmp_path / "pyrightconfig.json").write_text("{}")
+    editor = Editor(tmp_path)
+    try:
+        root = tmp_path.as_uri()
+        editor.ask("initialize", {"processId": None, "rootUri": root, "workspaceFolders": [{"uri": root, "name": "user"}],
+                                  "capabilities": {"workspace": {"configuration": True}, "textDocument": {"completion": {"completionItem": {"documentationFormat": ["plaintext"]}}}}})
+        editor.send({"method": "initialized", "params": {}})
+        document = {"uri": root + "/user.py"}
+        editor.send({"method": "textDocument/didOpen", "params": {"textDocument": {**document, "languageId": "python", "version": 1, "text": text}}})
+        for line, column, least in ((2, 10, {"margin", "status", "W", "groups", "kkt"}), (3, 41, {"margin"})):
+            answer = editor.ask("textDocument/completion", {"textDocument": document, "position": {"line": line, "character": column}})
+            items = {item["label"]: item for item in answer["items"]}
+            assert least <= set(items), sorted(items)[:20]
+        meaning = editor.ask("completionItem/resolve", items["margin"])
+        assert "Best normalised margin" in meaning["documentation"]["value"], meaning
+    finally:
+        editor.server.kill()
+        editor.server.wait()
+
+
 def matches(value, kind) -> bool:
     if value is None or kind is typing.Any:
         return True
@@ -99,6 +161,7 @@ def walk(record, path=""):
                 walk(item, where)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="Python 3.9 cannot evaluate float | None")
 def test_results_are_what_their_types_say():
     X, y = reluflow.datasets.load("gen:DS-PL2")
     run = reluflow.flow(X, y, width=6, paths=3)

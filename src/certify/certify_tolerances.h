@@ -15,6 +15,10 @@
 #define RF_CERTIFY_FAILING 4.0
 /* a layer is optimal when its gap is at most 10 X: both sides of the difference carry a rounding of X */
 #define RF_CERTIFY_LAYER_GAP 10.0
+/* of |a||w||x|, summed over neurons: what rounding of the weights leaves of a margin, some units in the last
+ * place; and the part of the least margin from which that counts, far below every X in use */
+#define RF_CERTIFY_ROUNDING 1e-15
+#define RF_CERTIFY_ROUNDED  1e-10
 /* a drop of |theta|^2 that rounding cannot fake: evaluated in extended precision, 100 times its error at 1000
  * terms */
 #define RF_CERTIFY_DROP 1e-13

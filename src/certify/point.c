@@ -85,6 +85,25 @@ static double smallest_margin(const RfPoint *p) {
   return p->n > 0 ? least : 0;
 }
 
+/* With rows of very different lengths the margin of a long one may be a difference of terms 1e12 times as
+ * large, which the weights, known to rounding, do not determine any better than to 1e-4. The least margin is
+ * then the largest number that no margin is known to be below, and margins within their rounding of it are
+ * equal to it. */
+static double settle_margins(RfPoint *p, double least) {
+  double size = 0, sure = INFINITY;
+  bool matters = false;
+  for (rf_index k = 0; k < p->m; k++) size += fabs(p->a[k]) * p->neuron_norm[k];
+  double rounding = RF_CERTIFY_ROUNDING * size;
+  for (rf_index i = 0; i < p->n; i++) {
+    matters = matters || (rounding * p->row_norm[i] > RF_CERTIFY_ROUNDED * least && p->q[i] < 2 * least);
+    sure = fmin(sure, p->q[i] + rounding * p->row_norm[i]);
+  }
+  if (!matters) return least;
+  for (rf_index i = 0; i < p->n; i++)
+    if (fabs(p->q[i] - sure) <= rounding * p->row_norm[i]) p->q[i] = sure;
+  return sure;
+}
+
 /* theta / sqrt(least) has min margin 1: f is homogeneous of degree 2, and of degree 1 in W alone. */
 static void scale_to_margin(RfPoint *p, double least) {
   double root = p->first_layer ? least : sqrt(least);
@@ -115,6 +134,8 @@ static RfStatus finish_point(RfContext *context, RfPoint *point, double log_norm
   double least = smallest_margin(point);
   point->margin = isfinite(log_norm) ? least / point->norm2 : 0;
   if (!(point->margin > 0)) return RF_NOT_SEPARABLE;
+  least = settle_margins(point, least);
+  point->margin = least / point->norm2;
   scale_to_margin(point, least);
   point->log_scale = -log_norm - (point->first_layer ? 1 : 0.5) * log(least);
   for (rf_index k = 0; k < point->m; k++)

@@ -126,7 +126,9 @@ static void walk_run(Tape *tape, RfRun *run) {
   put(tape, &run->phase.growth);
   put_int(tape, &run->phase.drifting);
   put_int(tape, &run->phase.stalled);
+  put_int(tape, &run->phase.crawling);
   put_bool(tape, &run->phase.high);
+  put(tape, &run->phase.edge);
   for (int k = 0; k < RF_MARKS; k++) put(tape, &run->phase.marks[k]);
   put_int(tape, &run->wakes);
   put_doubles(tape, run->log_t_class, 2);

@@ -37,11 +37,12 @@ static const RfFlowVariant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
                          const RfFlowProblem *problem, const RfFlowSettings *settings,
                          const RfFlowVariant *variant, const RfFlowCheckpoint *from,
-                         RfFlowCheckpoint *after_fit, const RfAlignment *aligned) {
+                         RfFlowCheckpoint *after_fit, const RfAlignment *aligned,
+                         const RfWalkHalfway *halfway) {
   double begin = rf_clock_seconds();
   RfStatus status = rf_run_new(context, run, problem, settings);
   if (status) return status;
-  run->aligned = aligned;
+  run->aligned = aligned, run->halfway = halfway;
   run->recording = !variant;
   if (!variant) variant = settings->variant ? settings->variant : &rf_flow_usual;
   if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
@@ -115,7 +116,8 @@ static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first,
   quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
   memset(&limit, 0, sizeof limit);
-  RfStatus status = run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL);
+  RfStatus status =
+      run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL, NULL);
   *error = NAN;
   if (!status && limit.outcome == RF_FLOW_CONVERGED)
     *error = rf_net_distance(&first->net, &limit.net);
@@ -244,12 +246,21 @@ static bool affordable(const RfFlowProblem *problem, rf_index evaluations) {
          affordable_products;
 }
 
+/* Log-norm of the largest neuron, without the scale, where alignment ends and the fit begins. */
+static double size_at_fit(const RfFlowProblem *problem) {
+  double longest = RF_TOL_TINY;
+  for (rf_index i = 0; problem->gram && i < problem->n; i++)
+    longest = fmax(longest, sqrt(problem->gram->square[i]));
+  return rf_small_rho(problem, problem->start->m, longest) - problem->log_scale;
+}
+
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfRun run;
   RfPolish polish;
   RfFlowProblem own = *problem;
   RfGram gram = {0};
+  RfWalkHalfway halfway = {0};
   RfFlowCheckpoint after_fit = {0}; /* large problems repeat only what comes after it */
   memset(result, 0, sizeof *result);
   memset(&run, 0, sizeof run);
@@ -264,12 +275,14 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
     if (!status) own.gram = &gram;
   }
   if (!status && (settings->with_alignment || own.gram))
-    status = rf_flow_align(context, &result->alignment, &own);
+    status = rf_flow_align_halfway(context, &result->alignment, &own, own.gram ? &halfway : NULL,
+                                   size_at_fit(&own));
   if (!status && settings->with_alignment && settings->prove_alignment)
     status = rf_align_prove(context, &result->alignment, problem);
   if (!status)
     status = run_once(context, &run, &polish, &result->limit, &own, settings, NULL, settings->resume,
-                      is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL);
+                      is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL,
+                      &halfway);
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
@@ -289,6 +302,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (!status && problem->in_limit) clear_times(result);
   if (!settings->with_alignment) rf_alignment_free(&result->alignment);
   rf_gram_free(&gram);
+  rf_walk_halfway_free(&halfway);
   rf_flow_checkpoint_free(&after_fit);
   rf_polish_free(&polish);
   rf_run_free(&run);

@@ -52,6 +52,7 @@ typedef struct RfSlide {
   rf_index rank;
   double *basis; /* rank rows of d, orthonormal, span of the normals */
   double *pinv;  /* n_planes rows of d: coefficients of the projection on the span, in terms of the normals */
+  double *graded; /* with RfSystem.grade: rank rows of d, orthonormal, span of the normals over the grade */
 } RfSlide;
 
 typedef struct RfSystem {
@@ -99,10 +100,12 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double *slide_factor;          /* n + d: scratch of rf_system_slide_slopes */
-  rf_index *line;                /* n: a sample that stands for its line (parallel.c), */
-  double *along;                 /* n: and its signed length in the direction of that one */
-  double log_S, q_least;         /* ln S, smallest margin */
+  double *grade;         /* d, for rows of very different lengths (graded.c): the largest entry of each
+                            coordinate; NULL otherwise */
+  double *slide_factor;  /* n + d: scratch of rf_system_slide_slopes */
+  rf_index *line;        /* n: a sample that stands for its line (parallel.c), */
+  double *along;         /* n: and its signed length in the direction of that one */
+  double log_S, q_least; /* ln S, smallest margin */
   rf_index evaluations;
 } RfSystem;
 
@@ -147,11 +150,17 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit);
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes);
 /* When the normals it slides on are dependent their slopes are not unique: gap = 0 when some slopes in
  * [leak,1] hold the unit there; otherwise gap > 0 (relative) and residual (d) = the smallest field that pulls
- * it off. */
+ * it off. averaged: those of ridges, too, as at large margins, where the weights answer (corner.c). */
 static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_planes > slide->rank; }
-RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual);
-/* Projects a vector on the hyperplanes the unit slides on. */
+RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, bool averaged, double *gap,
+                             double *residual);
+/* Projects a field on the hyperplanes the unit slides on. */
 void rf_system_project(const RfSystem *system, rf_index unit, double *g);
+/* Puts w, which is there to rounding, on these hyperplanes; and on that of sample i. With graded coordinates
+ * the correction is one of the coordinates in which the data are short, so that no input of a long row moves.
+ */
+void rf_system_put_on(const RfSystem *system, rf_index unit, double *w);
+void rf_system_meet(const RfSystem *system, rf_index i, double *w);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
 /* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it up
@@ -169,6 +178,12 @@ void rf_system_count_members(RfSystem *system);
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
 double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
+/* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
+ * the sum of; 0 for rows that are alike. */
+double rf_system_blur(const RfSystem *system);
+/* How fast the margin of a sample that pushes with weight p answers, relative to the growth of the network: p
+ * |x|^2 times this. */
+double rf_system_answer(const RfSystem *system);
 
 /* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
@@ -225,18 +240,20 @@ typedef struct RfHit {
 /* Where the drivers are, so that a run can be taken up again. */
 enum { RF_MARKS = 8 };
 typedef struct RfPhase {
-  int part;               /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
-  rf_index steps;         /* of the part */
-  double tau_event;       /* tau of the last event */
-  double best;            /* fit: ln L when it was last seen to fall by 1e-8 */
-  rf_index best_at;       /* fit: step of that */
-  int round;              /* frozen: stretch */
-  rf_index left;          /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
-  double last;            /* frozen: distance of the last polish */
-  double growth;          /* frozen: of the network, at the start of the stretch */
-  int drifting;           /* frozen: steps of the stretch that moved the scale */
-  int stalled;            /* frozen: polishes in a row at the same distance */
-  bool high;              /* frozen: the larger scale, for good */
+  int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
+  rf_index steps;   /* of the part */
+  double tau_event; /* tau of the last event */
+  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
+  rf_index best_at; /* fit: step of that */
+  int round;        /* frozen: stretch */
+  rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
+  double last;      /* frozen: distance of the last polish */
+  double growth;    /* frozen: of the network, at the start of the stretch */
+  int drifting;     /* frozen: steps of the stretch that moved the scale */
+  int stalled;      /* frozen: polishes in a row at the same distance */
+  int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
+  bool high;        /* frozen: the larger scale, for good */
+  double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
 } RfPhase;
 
@@ -260,14 +277,15 @@ typedef struct RfRun {
   RfSystem system;
   RfExplicit explicit_method;
   RfImplicit *implicit_method;
-  const RfAlignment *aligned; /* of the start, where it is known: jump.c */
-  struct RfWalkFit *walk_fit; /* large/walk_fit.c: explicit steps on thousands of samples */
-  struct RfStride *stride;    /* large/stride.c: takes its place in large networks */
-  double stride_tolerance;    /* relative to its own */
-  int stride_rest;            /* steps to be taken without it */
-  bool implicit;              /* which of the two steps */
-  bool fresh;                 /* f belongs to system.y */
-  double h, tol;              /* next step, tolerance */
+  const RfAlignment *aligned;          /* of the start, where it is known: jump.c */
+  const struct RfWalkHalfway *halfway; /* neurons of it shortly before the fit begins; NULL without */
+  struct RfWalkFit *walk_fit;          /* large/walk_fit.c: explicit steps on thousands of samples */
+  struct RfStride *stride;             /* large/stride.c: takes its place in large networks */
+  double stride_tolerance;             /* relative to its own */
+  int stride_rest;                     /* steps to be taken without it */
+  bool implicit;                       /* which of the two steps */
+  bool fresh;                          /* f belongs to system.y */
+  double h, tol;                       /* next step, tolerance */
   double tol_implicit;
   bool by_steps;   /* events by steps that end there, not by dense output */
   double together; /* largest difference of directions that are merged */
@@ -297,8 +315,10 @@ typedef struct RfRun {
   RfHeld held;
   bool at_infinity; /* the implicit method stays */
   rf_index steps_explicit, steps_implicit, since_event, stiff_count;
-  double step_taken;   /* length of the last step in tau */
-  double escape_slack; /* growth must exceed the network's by this to count as an escape */
+  rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
+  double h_stiff;       /* length of the last of them; 0: none */
+  double step_taken;    /* length of the last step in tau */
+  double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
   rf_index evaluations_fit; /* of the fit, where its end was kept */
@@ -341,6 +361,9 @@ static inline bool rf_run_large(const RfRun *run) {
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
 void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h);
+/* The largest margin that units of these sizes could give: an error of the state is one of that size times
+ * this in the margins, where units cancel each other much more than the margins show. */
+double rf_run_possible_margin(const RfRun *run);
 /* ln(e^a + e^b). */
 double rf_run_log_add(double a, double b);
 
@@ -349,12 +372,18 @@ double rf_run_log_add(double a, double b);
 void rf_planes_watch(RfRun *run, const double *f1, double h);
 /* Around the w of unit k in y_end there is no hyperplane nearer than this. */
 void rf_planes_clear(RfRun *run, rf_index k, double nearest);
+/* Terms that w.x_i of unit k is the sum of, on the step from system.y to y_end. */
+double rf_run_input_size(const RfRun *run, rf_index k, rf_index i);
 /* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
  * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);
 /* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
  * real). */
 double rf_events_locate(RfRun *run, double h);
+/* Slides that the weights of the last rf_system_fields do not hold at system.y. */
+RfStatus rf_events_find_slides(RfRun *run);
+/* corner.c: finds them, and decides anew where their units go on. */
+RfStatus rf_slides_resolve(RfRun *run);
 /* corner.c: applies run->hits at system.y. */
 RfStatus rf_events_apply(RfRun *run);
 /* The units are numbered anew, or time has passed: no event is a repetition. */
@@ -387,6 +416,7 @@ typedef struct RfPolishGroup {
   rf_index unit; /* one of its units: the pattern */
   int sign;
   double share;  /* of sum exp(2 rho), all groups adding up to 1 */
+  double part;   /* the same, or for rows of very different lengths the largest part it has in a margin */
   double weight; /* frozen second layer: sqrt of the sum of a_k^2; 1 otherwise */
 } RfPolishGroup;
 
@@ -415,6 +445,11 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
 #define RF_SMALL_RHO_FROZEN (-9.0)
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
+/* The same for m units and samples of at most that length. */
+double rf_small_rho(const RfFlowProblem *problem, rf_index m, double longest);
+/* rf_flow_align that keeps thousands of samples' neurons halfway (large/walk.h). */
+RfStatus rf_flow_align_halfway(RfContext *context, RfAlignment *out, const RfFlowProblem *problem,
+                               struct RfWalkHalfway *halfway, double log_size);
 
 /* ---- jump.c: waiting, computed ------------------------------------------------------------- */
 
@@ -500,6 +535,21 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 /* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
+
+/* ---- graded.c: coordinates for rows of very different lengths ------------------------------ */
+
+typedef struct RfGraded {
+  rf_index d, count;
+  double *reflections; /* count rows of d, the first r entries of row r are 0 */
+} RfGraded;
+
+/* The lengths of the rows differ so much that the coordinates matter. */
+bool rf_graded_helps(const double *X, rf_index n, rf_index d);
+/* Finds the coordinates and turns X into them. */
+RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
+void rf_graded_free(RfGraded *graded);
+void rf_graded_turn(const RfGraded *graded, double *v);
+void rf_graded_back(const RfGraded *graded, double *v);
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 

@@ -41,14 +41,15 @@
 #define RF_TOL_FASTER 1e-12 /* one field is faster than another by more than rounding */
 
 /* ---- steps (run.c, explicit.c, implicit.c) ---- */
-#define RF_TOL_STEP_EXPLICIT  1e-16 /* no shorter step than this, in units of tau */
-#define RF_TOL_STEP_IMPLICIT  1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
-#define RF_TOL_STILL_EXPLICIT 1e-13 /* events after shorter times than this came at the same moment */
-#define RF_TOL_STILL_IMPLICIT 1e-15
-#define RF_TOL_MARGIN         0.02  /* error of a margin that leaves its weight meaningful */
-#define RF_TOL_FINITE         0.03  /* of the tolerance, for weights at a finite time */
-#define RF_TOL_CARE           1e-13 /* finest tolerance of implicit steps, some hundred ulps */
-#define RF_TOL_STEP_LONGEST   1e12  /* at rest the error is zero and the step would overflow */
+#define RF_TOL_STEP_EXPLICIT    1e-16 /* no shorter step than this, in units of tau */
+#define RF_TOL_STEP_IMPLICIT    1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
+#define RF_TOL_STILL_EXPLICIT   1e-13 /* events after shorter times than this came at the same moment */
+#define RF_TOL_STILL_IMPLICIT   1e-15
+#define RF_TOL_MARGIN           0.02  /* error of a margin that leaves its weight meaningful */
+#define RF_TOL_MARGIN_CANCELLED 0.4   /* the same, were all errors to add up, */
+#define RF_TOL_FINITE           0.03  /* of the tolerance, for weights at a finite time */
+#define RF_TOL_CARE             1e-13 /* finest tolerance of implicit steps, some hundred ulps */
+#define RF_TOL_STEP_LONGEST     1e12  /* at rest the error is zero and the step would overflow */
 
 /* ---- fit and rest (fit.c, system.c) ---- */
 #define RF_TOL_WALL        650.0 /* ln p of an unseen sample at most: its square is still a number */
@@ -74,6 +75,7 @@
 /* ---- to infinity (infinity.c, polish.c) ---- */
 #define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
 #define RF_TOL_Q_SLOW      1e5 /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_Q_MOST      1e9 /* possible margin up to which steps are made finer */
 #define RF_TOL_CLIMB       2.0 /* growth of the network per step on the way there: not far past it */
 #define RF_TOL_TINY        1e-300 /* instead of a division by zero */
 #define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
@@ -103,6 +105,7 @@
 #define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
 #define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
 #define RF_TOL_UNSEEN      1e-9   /* cosine by which the limit has to leave a sample unseen */
+#define RF_TOL_EDGE        20.0   /* growth of the network, ln, in which all that dies out does: 1e-9 */
 #define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
 #define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
@@ -126,10 +129,29 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_CRAWL                                                                                    \
+  2e-3 /* growth of the network in ten steps: a long step takes it on by ten times that */
 #define RF_TOL_WALK_WEIGHT                                                                                   \
   1e-9 /* p of samples that are left out of the fit until they weigh more: thousands of them, 1e-5 */
 #define RF_TOL_WALK_LEFT_OUT                                                                                 \
   1e-4 /* what they may weigh together before they are chosen anew, a tenth of a step */
+
+/* ---- rows of different lengths (graded.c) ---- */
+
+#define RF_TOL_ALIKE                                                                                         \
+  1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
+
+#define RF_TOL_PLAIN      1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_LEFT 0.25 /* of v along its start that a step leaves at least: it has not passed v = 0  \
+                                */
+#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_BLUR                                                                                          \
+  1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
+        */
+#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_ANSWER                                                                                        \
+  1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
+        */
 
 /* ---- found while following ------------------------------------------------------------------------- */
 

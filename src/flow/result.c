@@ -215,6 +215,16 @@ static RfStatus fill_margins(const RfRun *run, RfFlowLimit *limit) {
   return status;
 }
 
+/* With rows of very different lengths the margins are those of the projection, which knows their rounding. */
+static void settled_margins(const RfRun *run, RfFlowLimit *limit, const RfKkt *kkt) {
+  limit->margin = kkt->margin;
+  limit->n_support = 0;
+  for (rf_index i = 0; i < run->problem->n; i++) {
+    limit->margins[i] = kkt->margins[i];
+    if (limit->margins[i] <= 1 + run->context->tol.tight) limit->support[limit->n_support++] = i;
+  }
+}
+
 /* Multipliers and residuals by the projection of certify, from the network and the data alone. */
 static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
   const RfFlowProblem *problem = run->problem;
@@ -226,6 +236,7 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
     limit->lambda = kkt.lambda, kkt.lambda = NULL;
     limit->stationarity = kkt.stationarity;
     limit->complementarity = kkt.complementarity;
+    if (run->system.grade) settled_margins(run, limit, &kkt);
   }
   rf_kkt_free(&kkt);
   bool holds =

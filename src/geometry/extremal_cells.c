@@ -88,12 +88,14 @@ static RfStatus concave_new(RfContext *context, Concave *c, RfMaxima *maxima) {
     }
   }
   c->convex_normals.count = c->convex;
-  for (rf_index k = 0; k < c->convex; k++)
+  for (rf_index k = 0; k < c->convex; k++) {
+    if (rf_context_stop(context)) return RF_INTERRUPTED; /* a row of products at a time */
     for (rf_index h = 0; h < c->concave; h++) {
       double term = -rf_la_dot(c->columns + h * dim, c->convex_normals.normal + k * dim, dim);
       c->least[k] += fmin(term, 0);
       c->greatest[k] += fmax(term, 0);
     }
+  }
   return RF_OK;
 }
 

@@ -19,6 +19,8 @@ typedef enum Place { at_low, at_high, inside, in_factor, fixed } Place;
 
 /* A column closer than this to the span of the free ones counts as dependent. */
 static const double independent = 1e-13;
+/* The scale is at least this share of a given start, whatever f: squares of z, up to 1e200, are numbers. */
+static const double far_start = 1e-100;
 
 struct RfLeastSquaresWork {
   rf_index max_rows, max_cols;
@@ -129,7 +131,7 @@ static RfStatus set_up(RfContext *context, Problem *p, const double *x, const do
                        bool warm) {
   RfLeastSquaresWork *w = p->work;
   p->scale = column_norm(p->f, p->rows);
-  double start_scale = 0;
+  double start_scale = 0, longest = 1;
   for (rf_index j = 0; j < p->cols; j++) {
     double l = low ? low[j] : 0, h = high ? high[j] : INFINITY, norm = column_norm(column(p, j), p->rows);
     if (!(norm < INFINITY) || !(l <= h) || l == INFINITY || h == -INFINITY || (warm && isnan(x[j])))
@@ -140,12 +142,14 @@ static RfStatus set_up(RfContext *context, Problem *p, const double *x, const do
     w->z[j] = clip(warm ? x[j] : 0, l, h);
     w->place[j] = (unsigned char)(norm < DBL_MIN ? fixed : starting_place(w->z[j], l, h));
     w->refused[j] = 0;
-    if (!warm) start_scale = fmax(start_scale, norm * fabs(w->z[j]));
+    start_scale = fmax(start_scale, norm * fabs(w->z[j])), longest = fmax(longest, norm);
   }
   if (!(p->scale < INFINITY))
     return rf_fail(context, RF_ERR_USAGE, "least squares: right-hand side is not finite");
+  if (warm) start_scale *= far_start;
   if (p->scale < start_scale) p->scale = start_scale;
   if (p->scale == 0) p->scale = 1;
+  if (p->scale < DBL_MIN * longest) p->scale = DBL_MIN * longest; /* norm / scale is finite */
   for (rf_index j = 0; j < p->cols; j++) {
     double unit = w->norm[j] / p->scale;
     w->low[j] = low ? low[j] * unit : 0;

@@ -141,11 +141,13 @@ static RfStatus mend_once(RfSolve *s, Draft *draft, rf_index K, const rf_index *
 }
 
 /* Rounding of long neurons leaves long rows short of their margin, though they could be met at almost no
- * cost: small neurons pay what is missing. Kept when it pays. */
+ * cost: small neurons pay what is missing. Kept when it pays. Up to one neuron per sample and all margins
+ * with 113 bits: not for large data, nor when the time is over. */
 static RfStatus mend(RfSolve *s, Draft *best, const double *X, const double *y) {
   const RfOptimum *o = s->result;
   rf_index K = best->count, n = o->n, d = o->d, count = 0;
   if (!isfinite(best->objective) || s->settings->signs != 0) return RF_OK;
+  if ((double)n * (double)(K + n) * (double)d > rf_wide_work || rf_context_stop(s->context)) return RF_OK;
   rf_index *rows = RF_NEW(rf_index, n);
   double *margins = RF_NEW(double, n), aim = 0, weight = 0, least = INFINITY;
   Draft draft = {0};

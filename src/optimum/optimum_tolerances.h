@@ -22,6 +22,11 @@ static const double rf_plane_ulps = 32;
 /* The same as an angle, for the order of kinks; generous. */
 static const double rf_plane_angle = 1e-14;
 
+/* Products with 113 bits above which doubles are tried first: about a second of them. */
+static const double rf_wide_work = 1e7;
+/* What doubles may cost of the gap that counts as proved, where 113 bits would take long. */
+static const double rf_lost_share = 0.01;
+
 /* ---- the search ------------------------------------------------------------------------------- */
 
 /* M(lambda) <= 1 + this is asked of the search: far below every gap, far above the rounding of leaves. */
@@ -53,6 +58,11 @@ static const double rf_climb_growth = 1e-14;
 static const double rf_rank_roundoff = 4 * DBL_EPSILON;
 /* Keys |x.probe| of rows on one line differ by less, times d + 1; candidates are compared exactly. */
 static const double rf_line_key = 1e-13;
+
+/* ---- reports ---------------------------------------------------------------------------------- */
+
+/* Seconds between two records of one search: an eye sees no more. */
+static const double rf_beat_seconds = 0.25;
 
 /* ---- bounded least squares -------------------------------------------------------------------- */
 

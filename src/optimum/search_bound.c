@@ -53,6 +53,10 @@ static bool root_sides(RfSearchWork *w, RfSearchLevel *v) {
     changed = false;
     for (rf_index i = 0; i < w->own; i++) {
       if (v->side[i] != side_free) continue;
+      if (rf_context_stop(w->context)) { /* the sides known so far are right */
+        w->status = RF_INTERRUPTED, w->stopped = true;
+        return any;
+      }
       double least, most;
       root_interval(w, v, i, &least, &most);
       if (least < noise && most > -noise) continue;

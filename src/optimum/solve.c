@@ -54,6 +54,9 @@ static void infeasible(RfOptimum *o, double *farkas) {
 /* Above this many samples, solve on a part and add the samples whose margins are too small. */
 enum { largest_whole = 250, first_part = 120 };
 
+/* Most samples of the linear program, whose basis has as many rows and columns (two of 128 MB). */
+enum { largest_program = 4000 };
+
 static void first_rows(rf_index *rows, rf_index *count, bool *used, const RfReduced *p, uint64_t seed) {
   RfRandom random;
   rf_random_init(&random, seed, 11);
@@ -148,7 +151,7 @@ static RfStatus solve_by_parts(RfSolve *s, double aim) {
 static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const double *y) {
   RfOptimum *o = s->result;
   bool linear = s->p->leak == 1, whole = s->p->n <= largest_whole;
-  bool flat = s->p->n >= 60 && s->p->n >= 8 * s->p->r; /* many samples in few dimensions */
+  bool flat = s->p->n >= 60 && s->p->n >= 8 * s->p->r && s->p->n <= largest_program; /* n large against r */
   double aim = rf_aim_share * s->context->tol.gap;
   s->prove = true;
   RfStatus status = rf_solve_new(s);

@@ -37,15 +37,41 @@ static RfStatus find_margins(RfContext *context, RfStudyBest *best, const RfStud
   return status;
 }
 
+/* The linear separator is the network of w and -w: an answer when the time was too short for a better one. */
+static RfStatus offer_linear(RfContext *context, RfStudyBest *best, const RfStudyBestSettings *s) {
+  const RfLinearMargin *m = &best->linear;
+  RfOptimum *o = &best->global;
+  if (o->status == RF_OPTIMUM_PROVED || o->status == RF_OPTIMUM_INFEASIBLE) return RF_OK;
+  if (s->intercept || !m->separable || !isfinite(m->margin)) return RF_OK;
+  double *U = RF_NEW(double, 2 * m->d), sign[] = {1, -1}, size = 1 / (m->margin * (1 + o->leak));
+  if (!U) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a separator");
+  for (rf_index j = 0; j < m->d; j++) U[j] = size * m->w[j], U[m->d + j] = -U[j];
+  RfStatus status = rf_optimum_offer(context, o, U, sign, 2, best->data->X, best->data->y, &s->optimum);
+  rf_free(U);
+  return status;
+}
+
+/* The bounds so far and how much of a search is done, for who waits. */
+static void report(void *user, const RfOptimumRecord *record) {
+  char text[120];
+  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns, %lld nodes", record->lower, record->objective,
+            (long long)record->patterns, (long long)record->nodes);
+  rf_progress(user, "the best margin", record->searched, text);
+}
+
 /* Not separable by a line is no failure here: the network is what was asked for. */
 static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
                              const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
   const RfDataset *data = best->data;
   /* The known networks are offered afterwards: the search is then the one that anybody gets who asks for the
    * best margin alone, to the bit, and what it proves does not depend on them. */
-  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &s->optimum);
+  RfOptimumSettings optimum = s->optimum;
+  if (!optimum.on_record) optimum.on_record = report, optimum.user = context;
+  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &optimum);
   if (status < 0) return status;
   best->has_global = true;
+  RfStatus linear_offered = offer_linear(context, best, s);
+  if (linear_offered < 0) status = linear_offered;
   for (rf_index k = 0; k < n_known && status >= 0; k++) {
     RfStatus offered = rf_study_best_offer(context, best, known[k], s);
     if (offered < 0) status = offered;

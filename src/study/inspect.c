@@ -107,10 +107,9 @@ static RfStatus ask_theory(RfContext *context, RfInspection *inspection) {
   return status;
 }
 
-/* Everything that needs labels -1 and +1. */
+/* What else needs labels -1 and +1. */
 static RfStatus with_labels(RfContext *context, RfInspection *inspection) {
-  RfStatus status = find_margins(context, inspection);
-  if (status == RF_OK) status = find_cones(context, inspection);
+  RfStatus status = find_cones(context, inspection);
   if (status == RF_OK) status = find_extremal(context, inspection);
   return status;
 }
@@ -182,6 +181,7 @@ static RfStatus inspect_part(RfContext *context, RfInspection *whole, rf_index k
   part->data = &part->part_data;
   RfStatus status = rf_dataset_one_versus_rest(context, &part->part_data, whole->data, k);
   if (status == RF_OK) status = find_pairs(context, part);
+  if (status == RF_OK) status = find_margins(context, part);
   if (status == RF_OK) status = with_labels(context, part);
   if (status == RF_OK) status = ask_theory(context, part);
   rf_free(part->part_data.X); /* a copy of the whole set's samples: not kept once per class */
@@ -202,7 +202,9 @@ static RfStatus inspect_parts(RfContext *context, RfInspection *whole) {
 RfStatus rf_study_inspect(RfContext *context, RfInspection *inspection, const RfDataset *data,
                           const RfInspectionSettings *settings) {
   *inspection = (RfInspection){.data = data, .settings = *settings};
-  RfStatus status = find_pairs(context, inspection);
+  /* Margins first: they cost little, and are what one asks first. */
+  RfStatus status = data->y ? find_margins(context, inspection) : RF_OK;
+  if (status == RF_OK) status = find_pairs(context, inspection);
   if (status == RF_OK && data->y) status = with_labels(context, inspection);
   if (status == RF_OK) status = samples_alone(context, inspection);
   if (status == RF_OK && !data->y) status = inspect_parts(context, inspection);

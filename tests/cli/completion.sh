@@ -21,9 +21,34 @@ done
 bin=$(mktemp -d); ln -s "$RELUFLOW" "$bin/reluflow"
 PATH=$bin:$PATH bash -c 'source <(reluflow completion bash); COMP_WORDS=(reluflow flow --branches fo); COMP_CWORD=3; _reluflow; [ "${COMPREPLY[*]}" = follow ]' ||
   fail "bash: no completion"
-for shell in zsh fish; do
-  command -v $shell >/dev/null || { echo "$shell is not installed"; continue; }
-  PATH=$bin:$PATH $shell -c "reluflow completion $shell | source /dev/stdin" 2>/dev/null || true
+# line:word, what must be offered after this much is typed
+tries=("flow --branches fo:follow" "expla:explain" "flow --wid:--width" "flow --branches :follow" "data :info" "flow trees:trees.csv")
+cd "$bin" && touch trees.csv
+if command -v fish >/dev/null; then
+  for try in "${tries[@]}"; do
+    PATH=$bin:$PATH HOME=$bin fish -c "reluflow completion fish | source; complete -C 'reluflow ${try%:*}'" | cut -f1 | grep -qx -- "${try#*:}" || fail "fish: no ${try#*:} after '${try%:*}'"
+  done
+else
+  echo "fish is not installed"
+fi
+if command -v zsh >/dev/null; then # as somebody types: a terminal of its own, Tab, and what appears on it
+  cat >"$bin/type.zsh" <<'ZSH'
+zmodload zsh/zpty
+zpty typed zsh -f -i
+wait_for() { seen=; for k in {1..400}; do zpty -r -t typed part && seen+=$part; [[ $seen == *$1* ]] && return 0; sleep 0.05; done; return 1; }
+zpty -w typed 'autoload -Uz compinit && compinit -u -D; source <(reluflow completion zsh); PROMPT=; setopt list_ambiguous; echo REA""DY'
+wait_for READY || { print "zsh does not start"; exit 1; }
+for try in "$@"; do
+  zpty -w -n typed "reluflow ${try%:*}"$'\t\t'
+  wait_for "${try#*:}" || { print -r "zsh: no ${try#*:} after '${try%:*}'; it showed: $seen"; exit 1; }
+  zpty -w typed $'\x15echo CLE""AR'
+  wait_for CLEAR
 done
+zpty -d typed
+ZSH
+  PATH=$bin:$PATH zsh -f "$bin/type.zsh" "${tries[@]}" || fail "zsh: no completion"
+else
+  echo "zsh is not installed"
+fi
 rm -rf "$bin"
 echo "completion works"

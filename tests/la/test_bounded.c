@@ -346,6 +346,25 @@ static void warm_start_gives_the_same(void **state) {
   rf_la_least_squares_work_free(work);
 }
 
+/* A right-hand side near or below the smallest normal number, from both corners of a box. */
+static void vanishing_right_side(void **state) {
+  (void)state;
+  RfContext context;
+  rf_context_init(&context);
+  const double A[] = {0.490612, -1.3047, 0.818329}, low = 0, high = 1;
+  const double sizes[] = {3.9e-311, 5e-324, 1e-300, 1e-200, 1e-30};
+  for (int k = 0; k < 5; k++)
+    for (int corner = 0; corner < 2; corner++) {
+      double f[3], x = corner, residual[3];
+      RfLeastSquaresInfo info;
+      for (int i = 0; i < 3; i++) f[i] = sizes[k] * A[i];
+      assert_ok(&context, rf_la_box_least_squares_from(&context, &x, residual, &info, A, f, &low, &high, 3, 1,
+                                                       3, NULL));
+      assert_true(x >= 0 && fabs(x - sizes[k]) <= fmax(1e-9 * sizes[k], 1e-110));
+      for (int i = 0; i < 3; i++) assert_true(fabs(residual[i]) <= fmax(1e-9 * sizes[k], 1e-110));
+    }
+}
+
 static void sizes_zero_and_one(void **state) {
   (void)state;
   RfContext context;
@@ -412,6 +431,7 @@ int main(void) {
       cmocka_unit_test(degenerate),
       cmocka_unit_test(scales),
       cmocka_unit_test(warm_start_gives_the_same),
+      cmocka_unit_test(vanishing_right_side),
       cmocka_unit_test(sizes_zero_and_one),
       cmocka_unit_test(bad_input_is_refused),
       cmocka_unit_test(a_cancelled_run_gives_a_feasible_point),

@@ -334,12 +334,91 @@ static void test_random(void **state) {
   }
 }
 
+/* An exact search of seconds says how far it is, in the thread of the call, and ends with the same bounds for
+ * any number of threads. */
+static void watch(void *user, const RfOptimumRecord *record) {
+  double *seen = user; /* records of a search, largest share, nodes */
+  if (record->searched == -1) return;
+  assert_true(record->searched > 0 && record->searched <= 1 && record->nodes >= 0);
+  seen[0]++, seen[1] = fmax(seen[1], record->searched), seen[2] = fmax(seen[2], (double)record->nodes);
+}
+
+static void test_search_is_watched(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=60,d=10"));
+  double lower[2];
+  for (int k = 0; k < 2; k++) {
+    RfOptimumSettings settings;
+    RfOptimum o;
+    double seen[3] = {0};
+    rf_optimum_settings_init(&settings);
+    settings.on_record = watch, settings.user = seen, context.threads = k + 1;
+    assert_ok(&context, rf_optimum_solve(&context, &o, data.X, data.y, data.n, data.d, &settings));
+    assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
+    lower[k] = o.lower;
+    rf_optimum_free(&o);
+  }
+  assert_true(lower[0] == lower[1]);
+  rf_dataset_free(&data);
+}
+
+/* Stopped after its k-th record, for every k up to the last: the bound is one of neurons of both signs. */
+typedef struct Stop {
+  volatile int cancel;
+  int left;
+} Stop;
+
+static void count_down(void *user, const RfOptimumRecord *record) {
+  Stop *stop = user;
+  (void)record;
+  if (--stop->left <= 0) stop->cancel = 1;
+}
+
+static void test_stopped_anywhere(void **state) {
+  (void)state;
+  RfRandom random;
+  rf_random_init(&random, 77, 0);
+  enum { n = 24, d = 4 };
+  for (int c = 0; c < 6; c++) {
+    double X[n * d], y[n], best = INFINITY;
+    for (rf_index i = 0; i < n; i++) { /* far more of one class, so that the signs of a differ */
+      y[i] = rf_random_uniform(&random) < 0.8 ? 1 : -1;
+      for (rf_index j = 0; j < d; j++) X[i * d + j] = rf_random_gaussian(&random) + 1;
+    }
+    for (int k = 1000; k > 0; k = k == 1000 ? 40 : k - 1) {
+      Stop stop = {.left = k};
+      RfContext context;
+      RfOptimum o;
+      RfOptimumSettings settings;
+      rf_context_init(&context);
+      rf_optimum_settings_init(&settings);
+      context.cancel = &stop.cancel, settings.on_record = count_down, settings.user = &stop;
+      assert_true(rf_optimum_solve(&context, &o, X, y, n, d, &settings) >= 0);
+      if (k == 1000) {
+        best = o.objective;
+        assert_int_equal(o.status, RF_OPTIMUM_PROVED);
+      }
+      assert_true(o.lower <= best * (1 + 1e-12) && o.objective >= best * (1 - 1e-9));
+      rf_optimum_free(&o);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),      cmocka_unit_test(test_golden_networks),
-      cmocka_unit_test(test_small),       cmocka_unit_test(test_invariance),
-      cmocka_unit_test(test_linear),      cmocka_unit_test(test_infeasible),
-      cmocka_unit_test(test_interrupted), cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_golden),
+      cmocka_unit_test(test_golden_networks),
+      cmocka_unit_test(test_small),
+      cmocka_unit_test(test_invariance),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_infeasible),
+      cmocka_unit_test(test_interrupted),
+      cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_stopped_anywhere),
+      cmocka_unit_test(test_search_is_watched),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

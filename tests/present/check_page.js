@@ -67,6 +67,8 @@ function problems(frame) {
       if (rect.left < frameBox.left - 2 || rect.right > frameBox.right + 2 || rect.top < frameBox.top - 2 ||
           rect.bottom > frameBox.bottom + 2)
         found.push(`"${text.textContent.slice(0, 40)}" leaves its picture`);
+      const size = parseFloat(page.defaultView.getComputedStyle(text).fontSize) * svg.getScreenCTM().a;
+      if (rect.width && size < 8) found.push(`"${text.textContent.slice(0, 40)}" has letters of ${size.toFixed(1)} px`);
     }
   }
   for (const image of page.images) if (!image.naturalWidth) found.push(`picture ${image.getAttribute('src')} is broken`);

@@ -17,6 +17,10 @@ mv index.html figures.html
 "$RELUFLOW" explain gen:DS-PL2 --report explain-plane.html >/dev/null
 "$RELUFLOW" explain gen:orthant,n=30,d=5 --report explain-space.html >/dev/null
 "$RELUFLOW" explain gen:xor --report explain-xor.html >/dev/null
+"$RELUFLOW" explain gen:hinted --report explain-hinted.html >/dev/null || true # undecided, with events at ln t = 1e6
+"$RELUFLOW" explain gen:gaussian,n=12,d=2,seed=3 --report explain-random.html >/dev/null || true # never separates
+"$RELUFLOW" sweep flow gen:orthant,n=10,d=3 --scale 1,1e-2,limit --width 6 --seed 0..3 --verdict 0 --store runs.db --quiet
+"$RELUFLOW" sweep plot runs.db --x scale --y limit.margin --report sweep.html >/dev/null
 "$RELUFLOW" explain gen:DS-MC3 --width 6 --report explain-classes.html >/dev/null
 "$RELUFLOW" flow gen:vee --width 4 --leak 0.1 --report flow.html >/dev/null
 "$RELUFLOW" inspect gen:DS-WP1 --report inspect.html >/dev/null
@@ -60,12 +64,12 @@ done
 cat >faulty.html <<'PAGE'
 <!DOCTYPE html><html><head><script>window.rfErrors=[];window.onerror=function(m){rfErrors.push(String(m))};</script></head>
 <body><p>one</p><p>two</p><p>three</p><div style="position:absolute;top:8px;left:0">one over another</div>
-<div style="width:2000px;height:4px"></div><svg width="50" height="20"><text x="40" y="15">leaves</text></svg>
+<div style="width:2000px;height:4px"></div><svg width="50" height="20"><text x="40" y="15">leaves</text></svg><svg viewBox="0 0 300 100" width="100"><text x="40" y="50" font-size="12">small</text></svg>
 <script>throw new Error('a fault')</script></body></html>
 PAGE
 sed 's|data-pages="[^"]*"|data-pages="faulty.html"|' check.htm >faulty.htm
 chrome --window-size=1300,900 --virtual-time-budget=20000 --dump-dom "file://$work/faulty.htm" >dom.txt
-for fault in overlap 'the page is' 'leaves its picture' 'a fault'; do
+for fault in overlap 'letters of 4.0 px' 'the page is' 'leaves its picture' 'a fault'; do
   grep -q "$fault" dom.txt || { echo "the check does not see: $fault"; exit 1; }
 done
 

@@ -14,7 +14,7 @@ fail() { tail -20 "$work/log"; echo "$1"; exit 1; }
 [ ! -e python/csrc ] || fail "the copy of the C sources was left behind"
 cd "$work" || exit 1
 "$venv/bin/pip" wheel -q --no-deps -w "$work" reluflow-*.tar.gz >"$work/log" 2>&1 || fail "no wheel from the source distribution"
-case $(ls reluflow-*.whl) in *-cp311-abi3-linux_*) ;; *) fail "not a wheel of the stable ABI: $(ls reluflow-*.whl)" ;; esac
+case $(ls reluflow-*.whl) in *-cp39-abi3-linux_*) ;; *) fail "not a wheel of the stable ABI: $(ls reluflow-*.whl)" ;; esac
 "$venv/bin/pip" install -q --no-deps reluflow-*.whl >"$work/log" 2>&1 || fail "the wheel does not install"
 "$venv/bin/python" - <<'PYTHON' || fail "the wheel does not work"
 import numpy, reluflow

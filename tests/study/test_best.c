@@ -59,7 +59,42 @@ static void a_better_network_is_taken(void **state) {
   rf_dataset_free(&data), rf_dataset_free(&again);
 }
 
+/* Without time for the search, the linear separator is still a network; and the inspection that is stopped
+ * at its first long part knows the separator. */
+static volatile int stopped;
+
+static void stop_at_products(void *user, const char *phase, double fraction, const char *detail) {
+  (void)user, (void)fraction, (void)detail;
+  if (strcmp(phase, "inner products") == 0) stopped = 1;
+}
+
+static void what_is_cheap_comes_first(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfStudyBest best;
+  RfStudyBestSettings settings;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=400,d=6,seed=3"));
+  for (rf_index i = 0; i < data.n; i++) data.X[i * data.d] = data.y[i] * (1 + fabs(data.X[i * data.d]));
+  rf_study_best_settings_init(&settings);
+  settings.optimum.time_limit = 1e-9;
+  assert_true(rf_study_best(&context, &best, &data, NULL, NULL, 0, &settings) >= 0);
+  assert_true(best.has_global && best.linear.separable && best.linear.margin >= 1);
+  assert_true(best.global.objective <= 2 / best.linear.margin * (1 + 1e-9));
+  assert_relative(share(&data, &best.global), 1, 1e-9);
+  rf_study_best_free(&best);
+  RfInspection seen;
+  RfInspectionSettings inspect = {.loss = RF_LOSS_LOGISTIC};
+  context.on_progress = stop_at_products, context.cancel = &stopped;
+  assert_int_equal(rf_study_inspect(&context, &seen, &data, &inspect), RF_INTERRUPTED);
+  assert_true(seen.linear.separable && seen.linear.margin >= 1 && !seen.pairs_known);
+  rf_inspection_free(&seen);
+  rf_dataset_free(&data);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_better_network_is_taken)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_better_network_is_taken),
+                                     cmocka_unit_test(what_is_cheap_comes_first)};
   return cmocka_run_group_tests_name("study/best", tests, NULL, NULL);
 }

@@ -157,9 +157,12 @@ def lessons(page):
         page.page.wait_for_selector("[data-choice]")
         page.wait()
         title = page.js("k => reluflow.lessons[k].title", k)
+        for part in ("#limit-margin", "#sentences", "#slider", "#charts svg"):
+            check(not page.page.locator(part).first.is_visible(), f"lesson {title}: {part} tells the answer before it is asked")
         check(page.js("k => reluflow.lessons[k].holds(reluflow.facts())", k), f"lesson {title}: the run does not show it")
         right = page.js("k => reluflow.lessons[k].right", k)
         page.page.click(f"[data-choice='{right}']")
+        check(page.page.locator("#limit-margin").is_visible() and page.page.locator("#slider").is_enabled(), f"lesson {title}: the result stays hidden")
         check(text(page, "#lesson-answer").startswith("Right."), f"lesson {title}: {text(page, '#lesson-answer')}")
         page.js("reluflow.app.timeline.stop()")
     page.page.click("#end-lesson")
@@ -266,6 +269,16 @@ def two_fingers(path):
     page.close()
 
 
+def doubtful(page):
+    """What the quick run calls a limit and the two runs of the words do not is shown as undecided."""
+    page.js("reluflow.app.open('data=gen:planar&width=6')")
+    page.page.wait_for_function("reluflow.app.state.source === 'gen:planar' && reluflow.app.film && reluflow.app.film.m === 6")
+    page.wait()
+    check(page.js("reluflow.app.checked.status") == "converged" and text(page, "#status") == "converges", "a limit that two runs agree on is not called so")
+    page.js("reluflow.app.checked = {status: 'undecided', why: 'runs at different settings end 0.4 apart'}; reluflow.app.show()")
+    check(text(page, "#status") == "undecided" and "0.4 apart" in text(page, "#verdict") and text(page, "#limit-margin") == "–", f"a doubtful limit is shown as one: {text(page, '#verdict')}")
+
+
 def strange_words(page):
     """Names that every object has are no claims, no data and no settings."""
     for name in ("toString", "__proto__", "constructor", "hasOwnProperty", "valueOf"):
@@ -297,7 +310,13 @@ def space(page):
             page.page.mouse.down()
             page.page.mouse.move(box["x"] + 120, box["y"] + 90, steps=3)
             page.page.mouse.up()
-            check(page.js("JSON.stringify(reluflow.app.plane.toScreen(reluflow.app.state.X[0]))") != before, "the sphere does not turn")
+            place = "JSON.stringify(reluflow.app.plane.toScreen(reluflow.app.state.X[0]))"
+            check(page.js(place) != before, "the sphere does not turn")
+            for part in ("#circle svg", "#plane .point"):
+                before = page.js(place)
+                page.page.locator(part).first.focus()
+                page.page.keyboard.press("ArrowLeft")
+                check(page.js(place) != before, f"arrow keys do not turn the sphere at {part}")
         else:
             check("%" in text(page, "#plane-note"), "projection: nothing is said about what is lost")
 
@@ -323,6 +342,12 @@ def keyboard(path):
     page.page.keyboard.press("Delete")
     page.wait()
     check(page.js("reluflow.app.state.X.length") == 3, "keyboard: Delete does not delete")
+    page.page.keyboard.press("0")
+    page.js("document.getElementById('loose').click(); document.querySelector('#circle .neuron').focus()")
+    page.page.keyboard.press("ArrowLeft")
+    page.wait()
+    check(page.js("!!reluflow.app.state.start"), "keyboard: the arrow does not move the neuron")
+    page.js("document.getElementById('loose').click()")
     page.js("document.getElementById('slider').focus()")
     page.page.keyboard.press("Home")
     check(page.js("reluflow.app.position") == 0, "keyboard: Home is not t = 0")
@@ -365,6 +390,7 @@ def main(path, pictures=None):
     move_a_neuron(page)
     far_away(page, path)
     strange_words(page)
+    doubtful(page)
     space(page)
     failures.extend("console: " + line for line in page.errors)
     page.close()

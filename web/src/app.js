@@ -97,6 +97,7 @@ const app = {
     const before = { X: this.state.X, y: this.state.y };
     const why = this.readRows(new TextDecoder().decode(answer.files["clean.csv"]));
     if (why) { Object.assign(this.state, before); return why; }
+    endLesson(this);
     this.own();
     this.choose(null);
     this.position = 1;
@@ -143,6 +144,7 @@ const app = {
     if (!flow.answer) return this.status(flow.error || "no result", "bad");
     this.times.flow = flow.ms;
     this.best = keep ? this.best : null;
+    this.checked = null;
     this.showLimit(flow.answer);
     const best = await asked[1];
     if (!best) return;
@@ -163,11 +165,13 @@ const app = {
     this.show();
     const said = await words;
     if (!said) return;
+    this.checked = said.answer && said.answer.flow ? said.answer.flow.limit : null; // of two runs at different settings
     this.seen = said.answer && said.answer.inspect;
     this.words = said.answer ? said.answer.sentences : [said.error || "nothing to say"];
     this.wordsBusy = false;
     this.status("computed", "");
     this.times.all = performance.now() - began;
+    drawVerdict(this);
     drawWords(this);
     this.redraw();
     document.body.dataset.done = String(round);
@@ -206,13 +210,14 @@ const app = {
     this.ways.draw(now, this.film, this.seen && this.seen.d === (this.film && this.film.d) ? this.seen : null);
     this.timeline.draw(now);
     const notes = { flat: "Click to add a point, drag to move it. " + (this.state.bias ? "" : "The network has no bias, so every region is a cone from the origin."),
-      ball: "Colour: what the network says in each direction. Drag to turn.", shadow: this.plane.plane ? `Shown: the plane of the two class means, which holds ${shown(100 * this.plane.plane.share, 3)} % of the data's length²; distances across it are lost.` : "" };
+      ball: "Colour: what the network says in each direction. Drag or arrow keys turn it; Paste CSV changes points.", shadow: this.plane.plane ? `Shown: the plane of the two class means, which holds ${shown(100 * this.plane.plane.share, 3)} % of the data's length²; distances across it are lost.` : "" };
     const out = this.plane.front.querySelectorAll(".out").length;
     $("plane-note").textContent = notes[this.plane.kind] + (out ? ` ${out === 1 ? "One point lies" : out + " points lie"} outside the picture; Fit shows all.` : "");
-    const ways = { circle: this.loose ? "Drag a neuron to move its start." : "Outer curve: what small neurons climb (a > 0) or descend (a < 0); triangles: where they can end. Lines: hyperplanes of the samples.",
-      ball: "Great circles: hyperplanes of the samples. Drag to turn.", shadow: "A direction in the plane lies on the circle; the nearer to the middle, the more of it is not shown." };
+    const ways = { circle: this.loose ? "Drag a neuron to move its start; by keyboard: Tab to it, then arrow keys." : "Outer curve: what small neurons climb (a > 0) or descend (a < 0); triangles: where they can end. Lines: hyperplanes of the samples.",
+      ball: "Great circles: hyperplanes of the samples. Drag or arrow keys turn it.", shadow: "A direction in the plane lies on the circle; the nearer to the middle, the more of it is not shown." };
     $("circle-note").textContent = ways[this.ways.kind()];
     $("loose").hidden = this.ways.kind() !== "circle";
+    $("add").disabled = this.plane.kind !== "flat";
   },
 
   // ---- products
@@ -257,7 +262,7 @@ async function begin() {
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   $("loose").addEventListener("click", () => { app.loose = !app.loose; $("loose").setAttribute("aria-pressed", String(app.loose)); if (app.loose) app.goTo(0); else app.redraw(); });
   const report = (error) => app.status(String(error.message || error), "bad");
-  $("catalogue").addEventListener("change", () => { if ($("catalogue").value) { const keep = toFragment(app.state).replace(/(data|points|start|view)=[^&]*&?/g, ""); app.open("data=" + $("catalogue").value + "&" + keep, 1).catch(report); } });
+  $("catalogue").addEventListener("change", () => { if ($("catalogue").value) { endLesson(app); const keep = toFragment(app.state).replace(/(data|points|start|view)=[^&]*&?/g, ""); app.open("data=" + $("catalogue").value + "&" + keep, 1).catch(report); } });
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("input, textarea, select, button, dialog, .point") || event.ctrlKey || event.metaKey) return;
     if (event.key === " ") { event.preventDefault(); $("play").click(); }

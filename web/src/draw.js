@@ -57,6 +57,12 @@ const turn = {
     const p = unit(turn.matrix[0]), q0 = turn.matrix[1], q = unit(q0.map((x, j) => x - dot(p, q0) * p[j]));
     turn.matrix = [p, q, [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]];
   },
+  // By an arrow key, when it is one.
+  key(event) {
+    const way = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, 0.12], ArrowDown: [0, -0.12] }[event.key];
+    if (way) turn.spin(...way);
+    return !!way;
+  },
   of: (x) => turn.matrix.map((row) => row[0] * x[0] + row[1] * x[1] + row[2] * x[2]),
   back: (v) => [0, 1, 2].map((j) => turn.matrix[0][j] * v[0] + turn.matrix[1][j] * v[1] + turn.matrix[2][j] * v[2]),
 };

@@ -76,16 +76,29 @@ function lessonFacts(app) {
   const { film, timeline } = app, first = timeline.margins.find((m) => m > 0), at = timeline.places.align === null ? null : film.at(timeline.places.align);
   return { flow: film.flow, best: app.best, firstMargin: first === undefined ? NaN : first, normAtAlign: at ? at.logNorm : NaN };
 }
+// Until the answer is given nothing on the page tells it: limit, optimum, charts, words and time wait.
+const HIDDEN = ["verdict", "charts", "words", "time"];
+function predicting(on) {
+  document.body.classList.toggle("predicting", on);
+  for (const id of HIDDEN) $(id).inert = on;
+}
+function endLesson(app) {
+  $("lesson").hidden = true;
+  app.lesson = null;
+  predicting(false);
+}
 async function startLesson(app, k) {
   const lesson = LESSONS[k], box = $("lesson");
   app.timeline.stop();
   app.lesson = k;
+  predicting(true);
   box.hidden = false;
   box.replaceChildren(html("p", { class: "note" }, "…"));
   await app.open(lesson.link, 0);
   if (app.lesson !== k) return;
   const answer = html("p", { id: "lesson-answer", style: "margin-top:10px" });
   const choices = lesson.options.map((text, i) => html("button", { "data-choice": i, onclick: (event) => {
+    predicting(false);
     choices.forEach((b, j) => { b.disabled = true; b.classList.add(j === lesson.right ? "right" : "wrong"); });
     const facts = lessonFacts(app);
     answer.textContent = (i === lesson.right ? "Right. " : "Not so. ") + (lesson.holds(facts) ? lesson.reveal(facts) : "This time the run does not show it: " + app.film.flow.limit.status + ".");
@@ -94,7 +107,7 @@ async function startLesson(app, k) {
   } }, text));
   const step = (j, name) => html("button", { class: "plain", onclick: () => startLesson(app, j) }, name);
   box.replaceChildren(html("div", { class: "head" }, html("h2", {}, `Lesson ${k + 1} of ${LESSONS.length}: ${lesson.title}`), ...(k > 0 ? [step(k - 1, "Back")] : []), ...(k + 1 < LESSONS.length ? [step(k + 1, "Next")] : []),
-    html("button", { class: "plain", id: "end-lesson", onclick: () => { box.hidden = true; app.lesson = null; } }, "End")),
+    html("button", { class: "plain", id: "end-lesson", onclick: () => endLesson(app) }, "End")),
     html("p", {}, lesson.question), html("div", { class: "row" }, ...choices), answer);
   box.scrollIntoView({ block: "nearest" });
 }

@@ -1,9 +1,11 @@
 // Limit beside optimum, the controls, the sentences.
 const brief = (x) => shown(x, Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? 5 : 7); // as many digits as a card holds
 function drawVerdict(app) {
-  const box = $("verdict"), { best, current: flow } = app, limit = flow && flow.limit;
+  const box = $("verdict"), { best, current: flow } = app;
   box.replaceChildren();
   if (!flow) return;
+  // The quick run stands alone; where the words' two runs do not agree, the limit is not known.
+  const doubt = app.checked && app.checked.status === "undecided" && !(app.flow.continuations || []).length, limit = doubt ? { ...flow.limit, status: "undecided", why: app.checked.why } : flow.limit;
   const status = limit.status, chips = { converged: ["good", "converges"], branched: ["warn", "branches"], "not-separated": ["bad", "never separates"], undecided: ["warn", "undecided"], interrupted: ["warn", "ran out of time"] };
   const [tone, word] = chips[status] || ["warn", status];
   const margin = status === "converged" ? limit.margin : null, top = best && best.margin;

@@ -221,6 +221,7 @@ class Plane {
     const { app } = this, step = (event.shiftKey ? 0.1 : 0.02) * this.reach;
     const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }, way = ways[event.key];
     if (way && this.kind === "flat") app.movePoint(i, [0, 1].map((j) => Number((app.state.X[i][j] + step * way[j]).toPrecision(6))));
+    else if (this.kind === "ball" && turn.key(event)) app.redraw();
     else if (event.key === "Enter" || event.key === " " || event.key === "f") app.flip(i);
     else if (event.key === "Delete" || event.key === "Backspace") app.remove(i);
     else if (event.key === "+" || event.key === "=") this.zoom(0.8);

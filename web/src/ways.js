@@ -7,6 +7,7 @@ class Ways {
     this.back = svg("g"), this.front = svg("g");
     this.svg.append(this.back, this.front);
     box.append(this.svg);
+    this.svg.addEventListener("keydown", (event) => { if (this.kind() === "ball" && turn.key(event)) { event.preventDefault(); this.app.redraw(); } });
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => { if (this.drag && this.drag.k !== undefined) this.app.settled(); this.drag = null; });
@@ -21,6 +22,8 @@ class Ways {
     if (kind === "circle") this.circle(rows, seen);
     else if (kind === "ball") this.ball(rows, seen);
     else this.shadow(rows);
+    if (kind === "ball") this.svg.setAttribute("tabindex", 0);
+    else this.svg.removeAttribute("tabindex");
     this.svg.style.touchAction = kind === "ball" ? "none" : "pan-y";
     this.particles(now, film, kind);
   }
@@ -113,6 +116,8 @@ class Ways {
       disc.setAttribute("stroke-dasharray", dead ? "2 1.6" : "none");
       disc.setAttribute("opacity", z < 0 ? 0.3 : dead || gone ? 0.75 : 1);
       g.classList.toggle("loose", this.app.loose);
+      if (this.app.loose && kind === "circle") g.setAttribute("tabindex", 0);
+      else g.removeAttribute("tabindex");
       if (trail && now.neurons.length <= 120) {
         const from = Math.max(0, Math.floor(now.place) - 16), points = [];
         for (let i = from; i <= now.place; i++) points.push(this.place(film.frames[i].directions[k].subarray(0, film.d), kind));
@@ -127,6 +132,13 @@ class Ways {
     hint(g, () => {
       const neuron = this.now.neurons[k], flow = this.app.film.flow, fate = flow.alignment && flow.alignment.neurons && flow.alignment.neurons[k];
       return `neuron ${k}, a ${neuron.a > 0 ? "> 0" : "< 0"}${fate ? ", destiny " + fate.destiny : ""}\nw/|(w,a)| = (${Array.from(neuron.w).map(exact).join(", ")})\na/|(w,a)| = ${exact(neuron.a)}\n${this.now.limit ? "" : "ln |(w,a)| = " + shown(neuron.logNorm, 8) + "\n"}share of |θ|² = ${shown(neuron.share, 6)}`;
+    });
+    g.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: 1, ArrowUp: 1, ArrowRight: -1, ArrowDown: -1 }[event.key];
+      if (!step || !this.app.loose) return;
+      const { w } = this.now.neurons[k];
+      event.preventDefault();
+      this.app.moveNeuron(k, Math.atan2(w[1], w[0]) + (step * Math.PI) / 60);
     });
     return g;
   }

@@ -127,6 +127,11 @@ double *rf_align_field_of(RfAlignField *field, const RfFlowProblem *problem) {
 }
 
 RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem *problem) {
+  return rf_flow_align_halfway(context, out, problem, NULL, 0);
+}
+
+RfStatus rf_flow_align_halfway(RfContext *context, RfAlignment *out, const RfFlowProblem *problem,
+                               struct RfWalkHalfway *halfway, double log_size) {
   const RfFlowStart *start = problem->start;
   RfAlignField field;
   double *c = rf_align_field_of(&field, problem);
@@ -138,7 +143,7 @@ RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlowProblem
   out->m = start->m;
   if (!status && problem->gram && rf_walk_fits(problem)) {
     status = rf_walk_align(context, out->neurons, &field, problem->gram, start->directions, start->log_norms,
-                           start->m, INFINITY);
+                           start->m, INFINITY, halfway, log_size);
   } else {
     if (!status) status = rf_align_data_new(context, &data, &field, start->m);
     if (!status) status = follow_all(context, out, &data, start);

@@ -21,6 +21,7 @@ struct RfAudit {
   rf_index events_seen;
   bool large;
   double *h, *q, *c, *x_norm; /* n each: w.x of one unit; margins; weights; |x| */
+  double *blur;               /* n: rounding of the margins */
   double *g, *base;           /* d each */
   double *columns, *low, *high, *z;
   double *f; /* derivative claimed by the run, and its room */
@@ -45,7 +46,7 @@ RfStatus rf_audit_new(RfContext *context, RfAudit **out, const RfRun *run) {
   audit->context = context;
   audit->n = n, audit->d = d;
   audit->large = run->system.m * n >= 10000;
-  audit->h = RF_NEW(double, 7 * n + 2 * d);
+  audit->h = RF_NEW(double, 8 * n + 2 * d);
   audit->columns = RF_NEW(double, n *d);
   if (!audit->h || !audit->columns) {
     rf_audit_free(audit);
@@ -54,7 +55,7 @@ RfStatus rf_audit_new(RfContext *context, RfAudit **out, const RfRun *run) {
   }
   audit->q = audit->h + n, audit->c = audit->q + n, audit->x_norm = audit->c + n;
   audit->low = audit->x_norm + n, audit->high = audit->low + n, audit->z = audit->high + n;
-  audit->g = audit->z + n, audit->base = audit->g + d;
+  audit->blur = audit->z + n, audit->g = audit->blur + n, audit->base = audit->g + d;
   for (rf_index i = 0; i < n; i++) audit->x_norm[i] = rf_la_norm(run->problem->X + i * d, d);
   return RF_OK;
 }
@@ -70,6 +71,20 @@ typedef struct State { /* of the units, as the run holds it */
 static State state_of(const RfRun *run, const double *y) {
   rf_index units = run->system.units, d = run->system.d;
   return (State){.run = run, .W = y, .a = y + units * d, .rho = y + units * (d + 1), .units = units};
+}
+
+/* What rounding leaves of the margins, by the terms they are sums of: with rows of very different lengths a
+ * margin may be a small difference of huge ones. */
+static void read_blur(RfAudit *audit, const State *state) {
+  const RfFlowProblem *problem = state->run->problem;
+  rf_index n = audit->n, d = audit->d;
+  memset(audit->blur, 0, (size_t)n * sizeof(double));
+  for (rf_index u = 0; u < state->units && state->run->system.grade; u++) {
+    double size = fabs(state->a[u]) * exp((problem->freeze_second ? 1 : 2) * state->rho[u]);
+    for (rf_index i = 0; i < n && !state->run->system.dead[u]; i++)
+      for (rf_index j = 0; j < d; j++)
+        audit->blur[i] += RF_AUDIT_ROUNDING * size * fabs(state->W[u * d + j] * problem->X[i * d + j]);
+  }
 }
 
 /* Margins by the signs of w.x, and the weights of the samples in the clock S of the run. */
@@ -159,6 +174,14 @@ static void worst(double *number, double value) {
   if (!(value <= *number)) *number = value; /* NaN counts */
 }
 
+/* What of a field is rounding of the margins. */
+static double blurred_push(const RfAudit *audit) {
+  double sum = 0;
+  for (rf_index i = 0; i < audit->n; i++)
+    sum += fabs(audit->c[i]) * audit->x_norm[i] * fmin(1, audit->blur[i]);
+  return sum;
+}
+
 /* The run's derivative of unit u against the least-norm field. */
 static void check_velocity(RfAudit *audit, const State *state, rf_index u, double scale) {
   const RfSystem *system = &state->run->system;
@@ -172,6 +195,8 @@ static void check_velocity(RfAudit *audit, const State *state, rf_index u, doubl
     off = fmax(off, fabs(own - told));
   }
   if (!frozen) off = fmax(off, fabs(2 * a * gw - system->mu - audit->f[state->units * (d + 1) + u]));
+  off -= blurred_push(audit);
+  off = off < 0 ? 0 : off; /* NaN stays */
   if (scale > 0) worst(&audit->found.velocity, off / scale);
 }
 
@@ -226,6 +251,7 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   RfStatus status = read_field(audit, state, u, &scale);
   if (status || !(scale > 0)) return status;
   if (side != 0) off = -side * (a > 0 ? 1 : -1) * rf_la_dot(audit->g, x, d) / (audit->x_norm[i] * scale);
+  off -= blurred_push(audit) / scale;
   worst(&audit->found.events, fmax(0, off));
   return RF_OK;
 }
@@ -271,14 +297,17 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   system->evaluations = evaluations;
   State state = state_of(run, system->y);
   read_margins(audit, &state, system->log_S);
+  read_blur(audit, &state);
   for (rf_index i = 0; i < audit->n; i++)
     if (system->seen[i]) pushing += fabs(audit->c[i]) * audit->x_norm[i];
   for (rf_index u = 0; u < state.units && !status; u++) {
     if (system->dead[u]) continue;
     status = read_field(audit, &state, u, &scale);
     if (status) break;
-    check_velocity(audit, &state, u,
-                   fmax(scale, RF_AUDIT_WEIGHTLESS * pushing)); /* below that it is at rest */
+    bool settles = run->held.steps > 0 && (run->held.unit == u || run->at_infinity); /* corner.c: hold */
+    if (!settles)
+      check_velocity(audit, &state, u,
+                     fmax(scale, RF_AUDIT_WEIGHTLESS * pushing)); /* below that it is at rest */
     check_sides(audit, &state, u, pushing);
   }
   if (!status && !run->problem->freeze_second && system->kappa == 0)

@@ -61,6 +61,13 @@ static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double 
   return status;
 }
 
+/* The smallest margin at which the scale is frozen: where margins are small differences of large terms, not
+ * so large that rounding shows in the weights. */
+static double place_of_scale(const RfRun *run, double wanted) {
+  double blur = rf_system_blur(&run->system);
+  return blur > 0 ? fmin(wanted, run->system.q_least * RF_TOL_BLUR / blur) : wanted;
+}
+
 /* The scale goes back to its place by a drift, slow enough for the weights to follow it: a jump would upset
  * them all and send units across hyperplanes. No step is so long that an L-stable method would hide what is
  * unstable. */
@@ -156,7 +163,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     status = rf_run_checkpoint(run);
     phase->left--, phase->steps++;
     rf_system_fields(system, system->y);
-    steer(run, high ? run->q_frozen : run->q_slow);
+    steer(run, place_of_scale(run, high ? run->q_frozen : run->q_slow));
     run->fresh = false;
     if (!status) status = advance(run);
     if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
@@ -213,35 +220,46 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   return RF_OK;
 }
 
-/* Sample i is orthogonal, to rounding, to every sample that pushes group g: w.x_i of its units stays what it
- * is, however small a part of |w| that becomes. */
-static bool out_of_reach(const RfSystem *system, const RfPolish *polish, rf_index g, rf_index i) {
-  rf_index n = system->n, d = system->d;
-  const double *X = system->problem->X, *slope = system->slope + polish->groups[g].unit * n;
+/* Sample i is orthogonal, to rounding, to every force on group g, which stays on the hyperplanes it slides
+ * on: w.x_i of its units stays what it is, however small a part of |w| that becomes. */
+static bool out_of_reach(const RfSystem *system, const RfPolish *polish, rf_index g, rf_index i, double *x) {
+  rf_index n = system->n, d = system->d, unit = polish->groups[g].unit;
+  const double *X = system->problem->X, *slope = system->slope + unit * n;
+  memcpy(x, X + i * d, (size_t)d * sizeof(double));
+  rf_system_project(system, unit, x); /* a projection is its own transpose */
   for (rf_index j = 0; j < n; j++) {
     if (!(polish->lambda[j] > 0) || slope[j] == 0) continue;
-    double along = fabs(rf_la_dot(X + j * d, X + i * d, d));
+    double along = fabs(rf_la_dot(X + j * d, x, d));
     if (along > RF_TOL_CANCELLED * system->x_norm[i] * system->x_norm[j]) return false;
   }
-  return system->slide[polish->groups[g].unit].n_on == 0;
+  return true;
 }
 
-/* The seen samples have their limit: does it leave the others strictly unseen, for good? */
-static void judge_unseen(const RfRun *run, const RfPolish *polish, RfFlowOutcome *outcome, char *why) {
+/* The seen samples have their limit: by what cosine, at least, does it leave the others unseen? */
+static double unseen_by(const RfRun *run, const RfPolish *polish) {
   const RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d;
-  double nearest = INFINITY;
+  double nearest = INFINITY, *work = run->chosen; /* scratch: units x d entries */
   for (rf_index g = 0; g < polish->n_groups; g++)
     for (rf_index i = 0; i < n; i++) {
       const double *b = polish->beta + g * d, *x = system->problem->X + i * d;
       if (system->seen[i] || system->x_norm[i] == 0) continue;
       if (system->sigma[polish->groups[g].unit * n + i] == 0) continue; /* held there */
-      if (out_of_reach(system, polish, g, i)) continue;
+      if (out_of_reach(system, polish, g, i, work)) continue;
       nearest = fmin(nearest, -rf_la_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
     }
-  *outcome = nearest > RF_TOL_UNSEEN ? RF_FLOW_NOT_SEPARATED : RF_FLOW_UNDECIDED;
-  rf_format(why, RF_WHY_SIZE, "the limit of the other samples leaves %lld %s",
-            (long long)(n - system->n_seen), nearest > RF_TOL_UNSEEN ? "unseen" : "on the edge of sight");
+  return nearest;
+}
+
+/* Samples that are unseen, but not in the limit itself. What is left of w.x falls like e^{-kappa}, or stays
+ * at O(1/q) of a frozen scale: either keeps its sign in the flow, where it is absolute or falls with 1/q.
+ * Anything else has died out, and a unit that would come to see the sample has done so, when the network has
+ * grown by e^20 more. */
+static bool wait_at_the_edge(RfRun *run, const RfPolish *polish) {
+  RfPhase *phase = &run->phase;
+  if (run->system.n_seen == run->system.n || unseen_by(run, polish) > RF_TOL_UNSEEN) return false;
+  if (!(phase->edge > 0)) phase->edge = run->system.kappa + RF_TOL_EDGE;
+  return run->system.kappa < phase->edge;
 }
 
 static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why) {
@@ -253,11 +271,16 @@ static RfStatus frozen(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, cha
     if (status || stop) continue;
     run->phase.left = -1; /* the stretch is over, the attempt to finish is not */
     status = try_to_finish(run, polish, &done);
+    if (!status && done && wait_at_the_edge(run, polish)) done = false;
     if (!status) run->phase.left = 0;
   }
   if (status || stop) return status;
   *outcome = done ? RF_FLOW_CONVERGED : RF_FLOW_UNDECIDED;
-  if (done && run->system.n_seen < run->system.n) judge_unseen(run, polish, outcome, why);
+  if (done && run->system.n_seen < run->system.n) {
+    *outcome = RF_FLOW_NOT_SEPARATED;
+    rf_format(why, RF_WHY_SIZE, "the limit of the other samples leaves %lld unseen",
+              (long long)(run->system.n - run->system.n_seen));
+  }
   if (!done)
     rf_format(why, RF_WHY_SIZE, "%s",
               polish->ok ? "the direction still moves" : "no KKT point near the direction reached");
@@ -275,7 +298,7 @@ static RfStatus climb(RfRun *run, RfFlowOutcome *outcome, char *why, bool *stop)
     if (!for_ever)
       run->h = fmin(run->h, RF_TOL_CLIMB / fmax(growth_rate(run), RF_TOL_TINY)), run->fresh = false;
     if (!status) status = advance(run);
-    bool far = rf_system_q_min(&run->system) >= run->q_frozen;
+    bool far = rf_system_q_min(&run->system) >= place_of_scale(run, run->q_frozen);
     if (status || run->woken || (far && (!for_ever || run->system.n_seen < run->system.n))) break;
     *stop = rf_run_stops(run, outcome, why);
   }

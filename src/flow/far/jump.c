@@ -54,19 +54,41 @@ static double later(double log_t, double clock, double log_S) {
   return rf_run_log_add(log_t, log(clock) - log_S);
 }
 
-static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t *small, double log_S) {
+/* Crossings of unit u up to t, its clock being scale times theirs, into list (not NULL); how many. */
+static rf_index list_events(JumpEvent *list, rf_index u, const RfAlignNeuron *path, double t, double scale) {
+  rf_index count = 0;
+  for (rf_index c = 0; c < path->n_crossings && path->crossings[c].t <= t; c++) {
+    const RfCrossing *crossing = &path->crossings[c];
+    for (rf_index s = 0; s < crossing->n_samples; s++, count++)
+      if (list)
+        list[count] =
+            (JumpEvent){scale * crossing->t, u, crossing->samples[s], (RfEventKind)crossing->kinds[s]};
+  }
+  return count;
+}
+
+/* Those of all small units; what happened before they were halfway is known from the alignment. */
+static rf_index list_all(const RfRun *run, JumpEvent *list, const RfAlignNeuron *paths, const uint8_t *small,
+                         double log_S, bool on) {
+  const RfSystem *system = &run->system;
+  rf_index at = 0;
+  for (rf_index u = 0; u < system->units; u++) {
+    if (!small[u]) continue;
+    if (on)
+      at += list_events(list ? list + at : NULL, u, &run->aligned->neurons[system->only[u]], run->halfway->t,
+                        exp(log_S));
+    at += list_events(list ? list + at : NULL, u, &paths[u], INFINITY, 1);
+  }
+  return at;
+}
+
+static RfStatus log_paths(RfRun *run, const RfAlignNeuron *paths, const uint8_t *small, double log_S,
+                          bool on) {
   RfSystem *system = &run->system;
-  rf_index count = 0, at = 0;
-  for (rf_index u = 0; u < system->units; u++)
-    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) count += paths[u].crossings[c].n_samples;
+  rf_index count = list_all(run, NULL, paths, small, log_S, on);
   JumpEvent *list = RF_NEW(JumpEvent, count);
   if (!list) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for events");
-  for (rf_index u = 0; u < system->units; u++)
-    for (rf_index c = 0; small[u] && c < paths[u].n_crossings; c++) {
-      const RfCrossing *crossing = &paths[u].crossings[c];
-      for (rf_index s = 0; s < crossing->n_samples; s++)
-        list[at++] = (JumpEvent){crossing->t, u, crossing->samples[s], (RfEventKind)crossing->kinds[s]};
-    }
+  list_all(run, list, paths, small, log_S, on);
   qsort(list, (size_t)count, sizeof *list, by_clock);
   double before = system->log_t;
   RfStatus status = RF_OK;
@@ -129,6 +151,22 @@ static bool all_walk(const RfRun *run, const uint8_t *small) {
   return true;
 }
 
+/* Whether the walkers can go on from where the alignment kept them. */
+static bool goes_on(const RfRun *run, const uint8_t *small, double log_S, double end) {
+  for (rf_index u = 0; u < run->system.units; u++)
+    if (run->system.only[u] != u) return false;
+  return run->halfway && run->halfway->w && run->aligned && !isnan(log_S) && all_walk(run, small) &&
+         run->system.units == run->halfway->m && run->halfway->t * exp(log_S) <= end;
+}
+
+static RfStatus walk_on(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double log_S, double end) {
+  for (rf_index u = 0; u < run->system.units; u++) rf_align_neuron_free(&paths[u]);
+  RfStatus status =
+      rf_walk_align_on(run->context, paths, data->field, run->problem->gram, run->halfway,
+                       run->problem->start->directions, exp(-log_S), run->problem->log_scale, end);
+  return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
+}
+
 static RfStatus walk_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double end) {
   RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
@@ -137,7 +175,7 @@ static RfStatus walk_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *da
   for (rf_index u = 0; u < units; u++) rf_unit_direction(system, u, v + u * (d + 1));
   for (rf_index u = 0; u < units; u++) rf_align_neuron_free(&paths[u]);
   RfStatus status = rf_walk_align(run->context, paths, data->field, run->problem->gram, v,
-                                  system->y + units * (d + 1), units, end);
+                                  system->y + units * (d + 1), units, end, NULL, 0);
   if (!status && rf_context_stop(run->context)) status = RF_INTERRUPTED;
   rf_free(v);
   return status;
@@ -172,8 +210,10 @@ static RfStatus follow_all(RfRun *run, RfAlignNeuron *paths, const RfAlignData *
 static RfStatus carry_out(RfRun *run, RfAlignNeuron *paths, const RfAlignData *data, double main_rate,
                           const uint8_t *small, double log_S, double end) {
   RfSystem *system = &run->system;
-  RfStatus status = follow_all(run, paths, data, small, end, false);
-  if (!status) status = log_paths(run, paths, small, log_S);
+  bool on = goes_on(run, small, log_S, end);
+  RfStatus status =
+      on ? walk_on(run, paths, data, log_S, end) : follow_all(run, paths, data, small, end, false);
+  if (!status) status = log_paths(run, paths, small, log_S, on);
   for (rf_index u = 0; u < system->units && !status; u++) {
     if (!small[u] || system->dead[u]) continue;
     run->branched = run->branched || paths[u].branched;

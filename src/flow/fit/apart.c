@@ -81,7 +81,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
     double *own = y + to * d;
     rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, w + d);
     for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j];
-    rf_system_project(system, unit, own);
+    rf_system_put_on(system, unit, own);
     rf_la_scale(own, sqrt(0.5) / rf_la_norm(own, d), d);
     y[grown * d + to] = a, y[grown * (d + 1) + to] = rho + system->offset[k];
     system->offset[k] = 0;

@@ -123,6 +123,23 @@ static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
   return rf_system_refresh_unit(system, k);
 }
 
+/* Of the hyperplanes among hits[from..to) whose slopes have left [leak,1], the one whose slope is farthest
+ * out.
+ */
+static rf_index farthest_out(const RfRun *run, rf_index from, rf_index to, double *slopes) {
+  const RfSystem *system = &run->system;
+  const RfSlide *slide = &system->slide[run->hits[from].unit];
+  rf_index sample = -1;
+  double far = -INFINITY;
+  rf_system_slide_slopes(system, run->hits[from].unit, slopes);
+  for (rf_index j = from; j < to; j++)
+    for (rf_index k = 0; k < slide->n_planes && run->hits[j].kind == RF_HIT_SLOPE; k++) {
+      double off = fmax(slopes[k] - 1, system->problem->leak - slopes[k]);
+      if (slide->first[k] == run->hits[j].sample && off > far) far = off, sample = slide->first[k];
+    }
+  return sample;
+}
+
 /* The slope of the hyperplane of this sample has left [leak,1]: all samples on its line take their sides. */
 static void leave_plane(RfSystem *system, rf_index unit, rf_index sample, double *slopes) {
   const RfSlide *slide = &system->slide[unit];
@@ -142,7 +159,7 @@ static RfStatus tear_off(RfRun *run, Corner *corner, rf_index k) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d;
   double gap, *pull = corner->ahead, a = system->y[system->units * d + k], *w = system->y + k * d;
-  RfStatus status = rf_system_slide_gap(system, k, &gap, pull);
+  RfStatus status = rf_system_slide_gap(system, k, run->at_infinity, &gap, pull);
   double strength = rf_la_norm(pull, d);
   if (status || !(strength > 0)) return status;
   rf_la_scale(pull, (a >= 0 ? 1 : -1) / strength, d);
@@ -249,18 +266,17 @@ static bool one_plane(const RfRun *run, rf_index from, rf_index to) {
 /* w without its component along x: what has been met is met exactly, and with it the hyperplane of every
  * sample on the same line. */
 static void meet_plane(RfSystem *system, rf_index k, rf_index i) {
-  const double *x = system->problem->X + i * system->d;
-  double *w = system->y + k * system->d;
   for (rf_index j = 0; j < system->n; j++)
     if (system->line[j] == system->line[i]) system->sigma[k * system->n + j] = 0;
-  rf_la_axpy(w, -rf_la_dot(w, x, system->d) / (system->x_norm[i] * system->x_norm[i]), x, system->d);
+  rf_system_meet(system, i, system->y + k * system->d);
 }
 
-/* What the hits alone say: hyperplanes met are to be decided, slopes that have left [leak,1] tell the side,
- * and the sign of a is that of da/dtau = (g.w)(1 - 2a^2), on whichever side of 0 the step has ended. */
+/* What the hits alone say: hyperplanes met are to be decided, a slope that has left [leak,1] tells the side
+ * (where several have, that of one: without it the others may be held, and are to be decided), and the sign
+ * of a is that of da/dtau = (g.w)(1 - 2a^2), on whichever side of 0 the step has ended. */
 static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to, bool origin, bool *torn) {
   RfSystem *system = &run->system;
-  rf_index k = run->hits[from].unit;
+  rf_index k = run->hits[from].unit, left = farthest_out(run, from, to, corner->sides.slope);
   RfStatus status = RF_OK;
   for (rf_index j = from; j < to && !status; j++) {
     const RfHit *hit = &run->hits[j];
@@ -270,7 +286,7 @@ static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to
     } else if (hit->kind == RF_HIT_SLOPE && dependent && !*torn) {
       status = tear_off(run, corner, k);
       *torn = true;
-    } else if (hit->kind == RF_HIT_SLOPE && !dependent) {
+    } else if (hit->kind == RF_HIT_SLOPE && !dependent && hit->sample == left) {
       leave_plane(system, k, hit->sample, corner->sides.slope);
     } else if (hit->kind == RF_HIT_SIGN) {
       double speed = rf_la_dot(rf_system_g(system, k), system->y + k * system->d, system->d);
@@ -342,6 +358,14 @@ static RfStatus log_changes(RfRun *run, const Corner *corner, rf_index from, rf_
   return status;
 }
 
+/* The weight of the sample answers a crossing at once: at large margins, or where its row is long. */
+static bool answers_at_once(const RfRun *run, rf_index i) {
+  const RfSystem *system = &run->system;
+  if (run->at_infinity || !system->grade) return run->at_infinity;
+  double x2 = system->x_norm[i] * system->x_norm[i];
+  return system->p[i] * x2 * rf_system_answer(system) > RF_TOL_SETTLING_FROM;
+}
+
 /* All hits of one unit, hits[from..to). */
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
@@ -356,7 +380,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   if (!status && corner->sides.count > 1 && one_plane(run, from, to))
     status = go_through(run, corner, from, to);
   for (rf_index j = from; j < to && !status; j++) {
-    int most = run->at_infinity ? 8 : 1000;
+    int most = answers_at_once(run, run->hits[j].sample) ? 8 : 1000;
     if (run->hits[j].kind != RF_HIT_PLANE || system->dead[k]) continue;
     int times = count_repeat(&run->repeats, k, run->hits[j].sample);
     if (times > 1 && run->at_infinity && run->care < 4) run->care++; /* the error of the steps may decide */
@@ -394,6 +418,27 @@ RfStatus rf_events_apply(RfRun *run) {
   }
   corner_free(&corner);
   if (!status) rf_system_normalise(system, system->y);
+  return status;
+}
+
+RfStatus rf_slides_resolve(RfRun *run) {
+  RfSystem *system = &run->system;
+  Corner corner;
+  RfStatus status = rf_events_find_slides(run);
+  if (status || run->n_hits == 0) return status;
+  status = corner_new(run->context, &corner, system->n, system->d);
+  for (rf_index j = 0, next; j < run->n_hits && !status; j = next) {
+    rf_index k = run->hits[j].unit;
+    for (next = j + 1; next < run->n_hits && run->hits[next].unit == k;) next++;
+    memcpy(corner.before, system->sigma + k * system->n, (size_t)system->n);
+    status = resolve_unit(run, &corner, k, system->c);
+    if (!status) status = log_changes(run, &corner, j, next);
+    if (status || corner.sides.count <= 1) continue;
+    status = rf_events_log(run, k, run->hits[j].sample, RF_EVENT_BRANCH);
+    if (!status) status = choose(run, &corner, k);
+  }
+  corner_free(&corner);
+  run->n_hits = 0;
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
+#include <string.h>
 
 static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
@@ -56,7 +57,7 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
   if (rf_slide_dependent(slide)) {
-    status = rf_system_slide_gap(system, k, &gap, slopes);
+    status = rf_system_slide_gap(system, k, run->at_infinity, &gap, slopes);
     if (!status && gap > RF_TOL_GAP && !settling(run, k, -1))
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
@@ -72,9 +73,39 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   return status;
 }
 
+RfStatus rf_events_find_slides(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfStatus status = RF_OK;
+  run->n_hits = 0;
+  memcpy(run->y_end, system->y, (size_t)rf_system_size(system) * sizeof(double));
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k] && system->slide[k].n_on > 0) status = slide_hits(run, k);
+  return status;
+}
+
 /* log_t at the end of an explicit step, from its last component. */
 static double log_t_after(const RfSystem *system, double elapsed) {
   return elapsed > 0 ? rf_run_log_add(system->log_t, log(elapsed) - system->log_S_step) : system->log_t;
+}
+
+double rf_run_input_size(const RfRun *run, rf_index k, rf_index i) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  const double *before = system->y + k * d, *after = run->y_end + k * d, *x = system->problem->X + i * d;
+  double sum = 0;
+  for (rf_index j = 0; j < d; j++) sum += fmax(fabs(before[j]), fabs(after[j])) * fabs(x[j]);
+  return sum;
+}
+
+/* How far unit k may be beyond hyperplane i by rounding. */
+static double slack_of(const RfRun *run, rf_index k, rf_index i) {
+  const RfSystem *system = &run->system;
+  double slack = run->plane_slack * system->x_norm[i];
+  if (!system->grade || system->problem->freeze_second) return slack;
+  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + k]);
+  double drift =
+      fmin(slack - RF_TOL_PLANE * system->x_norm[i], RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
+  return RF_TOL_PLANE * rf_run_input_size(run, k, i) + fmax(drift, 0);
 }
 
 /* The hyperplanes of one unit that is looked at. */
@@ -89,6 +120,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (v1 < nearest * size && s != 0) nearest = v1 / size;
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
+    if (system->grade) slack = slack_of(run, k, i);
     double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d), floor = fmin(v0, 0) - slack;
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
@@ -96,8 +128,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
-    if (!below && v1 < 0 && run->implicit)
-      rf_la_axpy(run->y_end + k * d, -H1[i] / (size * size), system->problem->X + i * d, d);
+    if (!below && v1 < 0 && run->implicit) rf_system_meet(system, i, run->y_end + k * d);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);
@@ -109,7 +140,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, system->q_least) : RF_TOL_ORIGIN;
+  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_run_possible_margin(run)) : RF_TOL_ORIGIN;
   return RF_TOL_PLANE + fmin(drift, most);
 }
 
@@ -155,7 +186,7 @@ static double watch_value(Watch *watch, double s) {
   rf_system_fields(system, watch->y);
   if (rf_slide_dependent(slide)) {
     double gap = 0;
-    rf_system_slide_gap(system, watch->hit->unit, &gap, slopes);
+    rf_system_slide_gap(system, watch->hit->unit, run->at_infinity, &gap, slopes);
     return RF_TOL_GAP_AT - gap;
   }
   rf_system_slide_slopes(system, watch->hit->unit, slopes);
@@ -215,8 +246,7 @@ static double first_return(Watch *watch, double v0, double slack) {
 /* First fraction at which the watched value goes below zero; 2 when it does not. */
 static double first_zero(Watch *watch) {
   bool plane = watch->hit->kind == RF_HIT_PLANE;
-  double slack =
-      plane ? watch->run->plane_slack * watch->run->system.x_norm[watch->hit->sample] : RF_TOL_SLOPE_AT;
+  double slack = plane ? slack_of(watch->run, watch->hit->unit, watch->hit->sample) : RF_TOL_SLOPE_AT;
   double low = 0, value_low = watch_value(watch, 0);
   int samples = watch->hit->kind == RF_HIT_SLOPE ? 4 : 16;
   if (plane && value_low <= slack) return first_return(watch, value_low, slack);

@@ -9,21 +9,28 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Batches of steps that hardly led on, in a row, after which the walk gives up. */
+enum { CRAWLS = 5 };
+
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
- * inside (large/) pay as soon as the data are separated. */
+ * inside (large/) pay as soon as the data are separated, with thousands of samples when few push, or when the
+ * walk under explicit weights crawls. */
 static double q_switch(const RfRun *run) {
-  return !rf_stride_fits(run) ? 15
-         : run->problem->gram ? 30
-                              : 1; /* with thousands of samples, when few push */
+  if (!rf_stride_fits(run)) return 15;
+  return run->problem->gram && run->phase.crawling < CRAWLS ? 30 : 1;
 }
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
+double rf_small_rho(const RfFlowProblem *problem, rf_index m, double longest) {
+  bool large = problem->start->m * problem->n >= RF_LARGE;
+  return 0.5 * (log(large ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) - log(longest * (double)(m > 0 ? m : 1)));
+}
+
 double rf_run_small_rho(const RfRun *run) {
   const RfSystem *system = &run->system;
   double largest = RF_TOL_TINY;
   for (rf_index i = 0; i < system->n; i++) largest = fmax(largest, system->x_norm[i]);
-  return 0.5 * (log(rf_run_large(run) ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) -
-                log(largest * (double)(system->units > 0 ? system->units : 1)));
+  return rf_small_rho(run->problem, system->units, largest);
 }
 
 /* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
@@ -132,6 +139,16 @@ RfStatus rf_run_gather(RfRun *run) {
   return status;
 }
 
+/* Long rows make margins stiff while others are still small: units then meet hyperplanes every hundred
+ * explicit steps, and the implicit method is taken for good as long as its steps are much longer. */
+enum { STIFF_STEPS = 100, STIFF_GAIN = 30 };
+
+static bool stiff_for_long(const RfRun *run) { return run->system.grade && run->stiff_steps > STIFF_STEPS; }
+
+static bool still_stiff(const RfRun *run) {
+  return run->system.grade && run->h_stiff > 0 && run->h > STIFF_GAIN * run->h_stiff;
+}
+
 RfStatus rf_fit_advance(RfRun *run) {
   RfStatus status = rf_run_step(run);
   if (status) return status;
@@ -139,14 +156,16 @@ RfStatus rf_fit_advance(RfRun *run) {
     return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
   if (run->step_events > 0) status = tidy(run);
   run->step_events = 0;
-  if (!run->implicit && ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400)) {
+  if (!run->implicit &&
+      ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400 || stiff_for_long(run))) {
     run->implicit = true;
+    run->stiff_steps = 0;
     run->fresh = false;
     status = rf_run_gather(run);
   } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
     status = rf_run_gather(run);
   } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
-             rf_system_q_min(&run->system) < q_switch(run)) {
+             rf_system_q_min(&run->system) < q_switch(run) && !still_stiff(run)) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
     run->stiff_count = 0;

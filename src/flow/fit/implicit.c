@@ -40,6 +40,8 @@ struct RfImplicit {
   int32_t *pivot;
   double *stage[STAGES], *point, *right, *packed, *first;
   double *memory, *scratch;
+  uint8_t *plain; /* per unit, for rows of very different lengths (plain.c); NULL otherwise */
+  double *polar;  /* with plain: the state that stage points stand for */
 };
 
 void rf_implicit_free(RfImplicit *method) {
@@ -48,6 +50,7 @@ void rf_implicit_free(RfImplicit *method) {
   rf_free(method->carrier);
   rf_free(method->memory);
   rf_free(method->pivot);
+  rf_free(method->plain);
   rf_free(method);
 }
 
@@ -61,7 +64,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->context = context;
   method->max_units = units, method->n = n, method->d = d;
   method->carrier = RF_NEW(rf_index, n);
-  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 4) * (N + 1) + b * b);
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + b * b);
   method->pivot = RF_NEW(int32_t, N);
   RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
   if (status || !method->carrier || !method->memory || !method->pivot) {
@@ -78,6 +81,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->right = next, next += N + 1;
   method->packed = next, next += N + 1;
   method->first = next, next += N + 1;
+  method->polar = next, next += N + 1;
   method->scratch = next;
   *out = method;
   return RF_OK;
@@ -179,6 +183,17 @@ static void unit_columns(const RfImplicit *method, const RfSystem *system, rf_in
   }
 }
 
+/* Coordinates for the step from system->y. */
+static RfStatus choose_coordinates(RfImplicit *method, const RfSystem *system) {
+  if (!system->grade || system->problem->freeze_second) return RF_OK;
+  if (!method->plain) method->plain = RF_NEW(uint8_t, method->max_units);
+  if (!method->plain) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  rf_plain_choose(method->plain, system, method->carrier, method->rank);
+  return RF_OK;
+}
+
+static bool is_plain(const RfImplicit *method, rf_index k) { return method->plain && method->plain[k]; }
+
 /* K = dc/dy: row r is y_r p_r (curvature_r dq_r - sum_j p_j curvature_j dq_j), columns in block order. */
 static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean) {
   rf_index d = system->d, b = d + 2, n = system->n, units = system->units, N = units * b;
@@ -193,6 +208,11 @@ static void weight_rows(RfImplicit *method, const RfSystem *system, double *mean
       double factor = bend * label[i] * system->slope[k * n + i] *
                       rf_system_amplitude(system, system->y[units * (d + 1) + k]);
       double h = system->H[k * n + i];
+      if (is_plain(method, k)) {
+        for (rf_index j = 0; j < d; j++) row[k * b + j] = (a > 0 ? factor : -factor) * X[i * d + j];
+        row[k * b + d] = row[k * b + d + 1] = 0;
+        continue;
+      }
       for (rf_index j = 0; j < d; j++) row[k * b + j] = factor * a * X[i * d + j];
       row[k * b + d] = frozen ? 0 : factor * h;
       row[k * b + d + 1] = (frozen ? 1 : 2) * factor * a * h;
@@ -209,8 +229,12 @@ rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
   double least = system->problem->freeze_second ? RF_TOL_RATE_FROZEN
                                                 : RF_TOL_RATE; /* steps of a frozen layer grow like tau */
   rf_index count = 0;
-  for (rf_index i = 0; i < system->n; i++)
-    if (system->seen[i] && system->p[i] > least) carrier[count++] = i;
+  double answer = system->grade && !system->problem->freeze_second ? rf_system_answer(system) : 0;
+  for (rf_index i = 0; i < system->n; i++) {
+    double x2 = system->x_norm[i] * system->x_norm[i];
+    if (system->seen[i] && (system->p[i] > least || system->p[i] * x2 * answer > RF_TOL_ANSWER))
+      carrier[count++] = i;
+  }
   return count;
 }
 
@@ -221,6 +245,9 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   if (method->large) return rf_blocks_prepare(method->context, method->large, system);
   rf_system_planes(system, system->y);
   method->rank = rf_carriers(system, method->carrier);
+  RfStatus status = choose_coordinates(method, system);
+  if (status) return status;
+  if (method->plain) rf_plain_rate(method->plain, system, system->y, method->first);
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
@@ -229,7 +256,10 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
       memset(U, 0, (size_t)(b * method->rank) * sizeof(double));
       continue;
     }
-    unit_block(system, k, block, E);
+    if (is_plain(method, k))
+      rf_plain_block(system, k, block, E);
+    else
+      unit_block(system, k, block, E);
     unit_columns(method, system, k, U, E, x);
   }
   weight_rows(method, system, method->point);
@@ -285,9 +315,34 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-static double scaled_error(const RfSystem *system, const double *error, double tol) {
-  rf_index d = system->d, units = system->units;
+/* What an error of the state does to the margins of the carriers, in units of what leaves their weights
+ * meaningful. Where rows are alike the tolerance of the state sees to it. */
+static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error) {
+  rf_index d = system->d, n = system->n, units = system->units;
   double worst = 0;
+  for (rf_index r = 0; r < method->rank; r++) {
+    rf_index i = method->carrier[r];
+    double sum = 0;
+    for (rf_index k = 0; k < units; k++) {
+      const double *x = system->problem->X + i * d;
+      double a = system->y[units * d + k], moved = rf_la_dot(error + k * d, x, d);
+      if (system->dead[k]) continue;
+      if (is_plain(method, k))
+        moved *= a > 0 ? 1 : -1;
+      else
+        moved = a * moved + (error[units * d + k] + 2 * a * error[units * (d + 1) + k]) *
+                                rf_la_dot(system->y + k * d, x, d);
+      sum += system->slope[k * n + i] * rf_system_amplitude(system, system->y[units * (d + 1) + k]) * moved;
+    }
+    worst = fmax(worst, fabs(sum) / RF_TOL_MARGIN);
+  }
+  return worst;
+}
+
+static double scaled_error(const RfImplicit *method, const RfSystem *system, const double *error,
+                           double tol) {
+  rf_index d = system->d, units = system->units;
+  double worst = method->plain ? margin_error(method, system, error) : 0;
   for (rf_index i = 0; i < units * (d + 2); i++) {
     double y = fabs(system->y[i]), scale = tol;
     if (i >= units * (d + 1))
@@ -299,6 +354,19 @@ static double scaled_error(const RfSystem *system, const double *error, double t
     worst = fmax(worst, e);
   }
   return worst;
+}
+
+/* method->right = derivative at method->point. */
+static void stage_rate(RfImplicit *method, RfSystem *system) {
+  double *polar = method->polar;
+  if (!method->plain) {
+    rf_system_rhs(system, method->point, method->right);
+    return;
+  }
+  memcpy(polar, method->point, (size_t)rf_system_size(system) * sizeof(double));
+  rf_plain_to_polar(method->plain, system, polar);
+  rf_system_rhs(system, polar, method->right);
+  rf_plain_rate(method->plain, system, polar, method->right);
 }
 
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
@@ -313,11 +381,12 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     if (rf_context_stop(method->context)) return RF_INTERRUPTED;
     if (s > 0) {
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
+      if (method->plain) rf_plain_from_polar(method->plain, system, method->point);
       for (int j = 0; j < s; j++)
         if (coefficient_a[s][j] != 0) rf_la_axpy(method->point, coefficient_a[s][j], method->stage[j], N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
-      rf_system_rhs(system, method->point, method->right);
+      stage_rate(method, system);
       f = method->right;
     }
     double *sum = method->stage[s];
@@ -330,6 +399,8 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
   }
   memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
   rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
-  *error = scaled_error(system, method->stage[STAGES - 1], tol);
+  bool turned = method->plain && rf_plain_turned(method->plain, system, y_end);
+  if (method->plain) rf_plain_to_polar(method->plain, system, y_end);
+  *error = turned ? INFINITY : scaled_error(method, system, method->stage[STAGES - 1], tol);
   return RF_OK;
 }

@@ -18,4 +18,19 @@ bool rf_blocks_factor(RfBlocks *blocks, const RfSystem *system, double shift);
 /* x (per unit: w, a, rho) = (shift - J)^-1 x. */
 void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x);
 
+/* ---- plain.c: margins linear in the unknowns, for rows of very different lengths ---- */
+
+/* The units (plain[k] != 0) that a margin of a carrier feels. */
+void rf_plain_choose(uint8_t *plain, const RfSystem *system, const rf_index *carrier, rf_index count);
+/* Between states in polar and in plain coordinates (flat: units*(d+2)), relative to system->y. */
+void rf_plain_from_polar(const uint8_t *plain, const RfSystem *system, double *flat);
+void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat);
+/* Some v has turned or shrunk so much that the step may have gone past v = 0, where polar coordinates tell
+ * whether w or a has changed its sign. */
+bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double *flat);
+/* f = derivative at the polar state y becomes that of the plain coordinates. */
+void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f);
+/* Blocks of the Jacobian, as unit_block of implicit.c. */
+void rf_plain_block(const RfSystem *system, rf_index k, double *B, double *E);
+
 #endif

@@ -278,14 +278,32 @@ static RfStatus log_events(RfRun *run, Local *local) {
   return status;
 }
 
-/* The ends of the hit units replace those of the smooth step, and the others are corrected. */
-static RfStatus carry_out(RfRun *run, Local *local, double h) {
+/* The ends of the others, corrected; false: one of them is beyond a hyperplane that it did not meet before.
+ */
+static bool correct_others(RfRun *run, const Local *local, double h) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d, n = system->n;
+  double *end = run->explicit_method.end, *moved = run->explicit_method.point;
+  memset(moved, 0, (size_t)local->size * sizeof(double));
+  for (rf_index j = 0; j < local->pieces; j++)
+    rf_la_axpy(moved, h / (double)local->pieces, local->correction + j * local->size, local->size);
+  rf_la_axpy(end, 1, moved, local->size);
+  for (rf_index u = 0; u < system->units; u++) {
+    if (local->hit[u] || system->dead[u] || rf_la_norm(moved + u * d, d) < 0.5 * system->clear[u]) continue;
+    for (rf_index i = 0; i < n; i++) {
+      double far = system->sigma[u * n + i] * rf_la_dot(end + u * d, system->problem->X + i * d, d);
+      if (far < -RF_TOL_CUT_BEYOND * system->x_norm[i]) return false;
+    }
+  }
+  return true;
+}
+
+/* The ends of the hit units replace those of the smooth step. */
+static RfStatus carry_out(RfRun *run, Local *local) {
   RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units, n = system->n;
   double *end = run->explicit_method.end;
   RfStatus status = RF_OK;
-  for (rf_index j = 0; j < local->pieces; j++)
-    rf_la_axpy(end, h / (double)local->pieces, local->correction + j * local->size, local->size);
   for (rf_index j = 0; j < local->n_units && !status; j++) {
     rf_index u = local->unit[j];
     const double *state = local->now + j * (d + 2);
@@ -310,8 +328,9 @@ RfStatus rf_local_step(RfRun *run, double h, bool *ok) {
     *ok = !status && evaluate_true(run, &local, h) <= settled;
     if (!status && rf_context_stop(run->context)) status = RF_INTERRUPTED;
   }
+  if (*ok && !status) *ok = correct_others(run, &local, h);
   if (*ok && !status)
-    status = carry_out(run, &local, h);
+    status = carry_out(run, &local);
   else
     run->branched = branched;
   local_free(&local);

@@ -176,11 +176,8 @@ static RfStatus accept_local(RfRun *run, double h, double error, double bend) {
   run->stuck = 0;
   run->fresh = false;
   run->h = fmin(next_step(run, h, error, 8, 0.333, 6), h * fmin(6, 0.8 / sqrt(bend)));
-  RfStatus status = RF_OK;
   rf_system_fields(system, system->y); /* pieces had the weights of their middles */
-  for (rf_index u = 0; u < system->units && !status; u++)
-    if (!system->dead[u] && system->slide[u].n_on > 0) status = rf_slides_check(run, u, run->Hd1, true);
-  return status;
+  return rf_slides_resolve(run);
 }
 
 /* The weights a little way into the step just computed. */
@@ -239,6 +236,7 @@ static RfStatus step_explicit(RfRun *run) {
   bool stiff = rf_explicit_stiff(method, system, h);
   if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  if (stiff) run->stiff_steps++, run->h_stiff = h;
   status = rf_observe_inside(run, h, 1);
   if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
@@ -293,12 +291,26 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
-/* With the scale frozen the path matters less than where it ends; but a relative error of the state is one of
- * that size times q in the margins, and the weights, hence the slopes of slides, have to stay meaningful. */
+/* The largest margin that units of these sizes could give: an error of the state is one of that size times
+ * this in the margins, where units cancel each other much more than the margins show. */
+double rf_run_possible_margin(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double longest = 0, sum = 0;
+  const double *a = system->y + system->units * system->d, *rho = a + system->units;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i]) longest = fmax(longest, system->x_norm[i]);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) sum += rf_system_amplitude(system, rho[u]) * fabs(a[u]);
+  return longest * sum;
+}
+
+/* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
+ * slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
+  loose = fmin(loose, RF_TOL_MARGIN_CANCELLED / fmin(RF_TOL_Q_MOST, fmax(1, rf_run_possible_margin(run))));
   return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
 }
 
@@ -308,16 +320,19 @@ static RfStatus try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
   for (rf_index k = 0; k < system->units && !status; k++)
-    if (!system->dead[k]) rf_system_project(system, k, run->y_end + k * system->d);
+    if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
 }
 
 /* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
  * margins by what shows in the weights. */
-static double close_enough(const RfSystem *system, const RfHit *hit) {
+static double close_enough(const RfRun *run, const RfHit *hit) {
+  const RfSystem *system = &run->system;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
   double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
-  return fmax(beyond, RF_TOL_CUT_LEAST) * system->x_norm[hit->sample];
+  double size = system->x_norm[hit->sample];
+  double least = system->grade ? rf_run_input_size(run, hit->unit, hit->sample) : size;
+  return fmax(beyond * size, RF_TOL_CUT_LEAST * least);
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -330,7 +345,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const RfHit *hit = &run->hits[j];
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(system, hit);
+    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(run, hit);
     double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;

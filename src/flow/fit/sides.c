@@ -19,6 +19,7 @@ typedef struct SidesWork {
   int8_t *choice; /* per ridge */
   int8_t *sign;   /* n_on, of the combination at hand */
   double *slope;
+  int agreement; /* of the choices kept, see ridges_agree */
 } SidesWork;
 
 static void work_free(SidesWork *work) {
@@ -106,13 +107,16 @@ static double push(const SidesWork *work, const RfAlignField *field, rf_index i,
   return fabs(along) <= RF_TOL_SIDE * scale ? 0 : along;
 }
 
-static bool choice_consistent(const SidesWork *work, const RfAlignField *field, const rf_index *on,
-                              int sign_a) {
-  for (rf_index r = 0; r < work->n_ridge; r++) {
+/* 2: the field points into every side taken; 1: it runs along the hyperplane of a minus side, which is a
+ * continuation only where no other exists; 0: neither. */
+static int ridges_agree(const SidesWork *work, const RfAlignField *field, const rf_index *on, int sign_a) {
+  int agreement = 2;
+  for (rf_index r = 0; r < work->n_ridge && agreement > 0; r++) {
     double p = push(work, field, on[work->ridge[r]], sign_a);
-    if (work->choice[r] > 0 ? !(p > 0) : !(p <= 0)) return false;
+    int one = work->choice[r] > 0 ? (p > 0 ? 2 : 0) : p < 0 ? 2 : p == 0 ? 1 : 0;
+    if (one < agreement) agreement = one;
   }
-  return true;
+  return agreement;
 }
 
 static void keep_choice(RfSides *sides, const SidesWork *work, const RfAlignField *field, rf_index n_on) {
@@ -139,7 +143,11 @@ static RfStatus enumerate_ridges(RfContext *context, RfSides *sides, SidesWork *
     for (rf_index r = 0; r < work->n_ridge; r++) work->choice[r] = mask >> r & 1u ? -1 : 1;
     RfStatus status = field_of_choice(context, work, field, base, on);
     if (status) return status;
-    if (choice_consistent(work, field, on, sign_a)) keep_choice(sides, work, field, n_on);
+    int agreement = ridges_agree(work, field, on, sign_a);
+    if (agreement == 0 || agreement < work->agreement) continue;
+    if (agreement > work->agreement) sides->count = 0;
+    work->agreement = agreement;
+    keep_choice(sides, work, field, n_on);
   }
   return RF_OK;
 }

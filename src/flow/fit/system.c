@@ -5,6 +5,7 @@
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,6 +126,35 @@ void rf_system_project(const RfSystem *system, rf_index unit, double *g) {
   if (system->slide[unit].n_on > 0) project(&system->slide[unit], g, system->d);
 }
 
+void rf_system_put_on(const RfSystem *system, rf_index unit, double *w) {
+  const RfSlide *slide = &system->slide[unit];
+  const double *grade = system->grade;
+  rf_index d = system->d;
+  if (slide->n_on == 0) return;
+  if (!grade) {
+    project(slide, w, d);
+    return;
+  }
+  for (rf_index r = 0; r < slide->rank; r++) {
+    const double *b = slide->graded + r * d;
+    double along = 0;
+    for (rf_index j = 0; j < d; j++) along += b[j] * (w[j] * grade[j]);
+    for (rf_index j = 0; j < d; j++) w[j] -= along * b[j] / grade[j];
+  }
+}
+
+void rf_system_meet(const RfSystem *system, rf_index i, double *w) {
+  rf_index d = system->d;
+  const double *x = system->problem->X + i * d, *grade = system->grade;
+  double size = 0, input = rf_la_dot(w, x, d);
+  if (!grade) {
+    rf_la_axpy(w, -input / (system->x_norm[i] * system->x_norm[i]), x, d);
+    return;
+  }
+  for (rf_index j = 0; j < d; j++) size += (x[j] / grade[j]) * (x[j] / grade[j]);
+  for (rf_index j = 0; j < d; j++) w[j] -= input / size * (x[j] / grade[j] / grade[j]);
+}
+
 static inline void fields_of(double *restrict g, const double *restrict slope, const double *restrict c,
                              const double *restrict X, rf_index n, rf_index d) {
   for (rf_index j = 0; j < d; j++) g[j] = 0;
@@ -181,6 +211,31 @@ double rf_system_reach(const RfSystem *system) {
   for (rf_index i = 0; i < system->n; i++)
     if (system->seen[i]) reach += system->p[i] * system->x_norm[i];
   return fmax(reach, RF_TOL_TINY);
+}
+
+double rf_system_blur(const RfSystem *system) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < n && system->grade; i++) {
+    double terms = 0;
+    if (!system->seen[i] || !(system->p[i] * system->x_norm[i] > least)) continue;
+    for (rf_index u = 0; u < units; u++) {
+      double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                             rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+      for (rf_index j = 0; j < d && size > 0; j++)
+        sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+      terms += size * sum;
+    }
+    blur = fmax(blur, terms * DBL_EPSILON);
+  }
+  return blur;
+}
+
+double rf_system_answer(const RfSystem *system) {
+  double size = 0, q = fmax(1, system->q_least);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) size += rf_system_amplitude(system, system->y[system->units * (system->d + 1) + u]);
+  return size / q * size;
 }
 
 void rf_system_fields(RfSystem *system, const double *y) {
@@ -282,7 +337,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
   for (rf_index k = 0; k < units; k++) {
     double *w = y + k * d, norm = rf_la_norm(w, d);
     if (system->slide[k].n_on > 0 && !system->dead[k]) {
-      project(&system->slide[k], w, d);
+      rf_system_put_on(system, k, w);
       norm = rf_la_norm(w, d);
     }
     if (system->problem->freeze_second) continue;
@@ -357,33 +412,89 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   }
 }
 
-RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, double *gap, double *residual) {
+/* A slide on dependent hyperplanes as a bounded least squares in their slopes. */
+typedef struct Gap {
+  rf_index count;
+  double *columns, *low, *high, *s, *f, *part, *residual; /* count x d; count each; d each */
+  double *kink;                                           /* count */
+} Gap;
+
+/* The smallest field that is left, into gap->residual, its length returned; *status: of the solver. */
+static double gap_left(const RfSystem *system, const RfSlide *slide, Gap *gap, RfStatus *status) {
+  rf_index d = system->d;
+  memset(gap->f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
+  for (rf_index r = 0; r < slide->rank; r++)
+    rf_la_axpy(gap->f, -rf_la_dot(slide->basis + r * d, gap->part, d), slide->basis + r * d, d);
+  *status = rf_la_box_least_squares(system->context, gap->s, gap->residual, NULL, gap->columns, gap->f,
+                                    gap->low, gap->high, d, gap->count, d, NULL);
+  for (rf_index j = 0; j < d; j++) gap->residual[j] = -gap->residual[j]; /* sum c s x - f */
+  return *status ? 0 : rf_la_norm(gap->residual, d);
+}
+
+enum { GAP_RIDGES = 4 }; /* so many are tried on both sides */
+
+/* Hyperplanes that are ridges hold nobody: a side of each is taken, and the unit leaves when the field that
+ * is left points into all of them. */
+static double gap_ridges(const RfSystem *system, const RfSlide *slide, Gap *gap, double sign_a, double *best,
+                         RfStatus *status) {
+  rf_index d = system->d, ridge[GAP_RIDGES], n_ridge = 0;
+  double widest = 0, leak = system->problem->leak;
+  for (rf_index k = 0; k < gap->count && n_ridge <= GAP_RIDGES; k++) {
+    if (!(sign_a * gap->kink[k] > 0)) continue;
+    if (n_ridge < GAP_RIDGES) ridge[n_ridge] = k;
+    n_ridge++;
+  }
+  if (n_ridge == 0 || n_ridge > GAP_RIDGES) {
+    widest = gap_left(system, slide, gap, status);
+    memcpy(best, gap->residual, (size_t)d * sizeof(double));
+    return widest;
+  }
+  memset(best, 0, (size_t)d * sizeof(double));
+  for (unsigned mask = 0; mask < 1u << n_ridge && !*status; mask++) {
+    for (rf_index r = 0; r < n_ridge; r++)
+      gap->low[ridge[r]] = gap->high[ridge[r]] = mask >> r & 1u ? 1 : leak;
+    double left = gap_left(system, slide, gap, status);
+    bool leaves = left > widest;
+    for (rf_index r = 0; r < n_ridge && leaves; r++) {
+      double along = sign_a * rf_la_dot(gap->residual, system->problem->X + slide->first[ridge[r]] * d, d);
+      leaves = mask >> r & 1u ? along > 0 : along < 0;
+    }
+    if (!leaves) continue;
+    widest = left;
+    memcpy(best, gap->residual, (size_t)d * sizeof(double));
+  }
+  return widest;
+}
+
+RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, bool averaged, double *gap,
+                             double *residual) {
   rf_index n = system->n, d = system->d;
   const RfSlide *slide = &system->slide[unit];
   rf_index count = slide->n_planes;
-  double *columns = RF_NEW(double, count *d + 3 * count + 2 * d), scale = 0;
+  double *columns = RF_NEW(double, count *d + 4 * count + 3 * d), scale = 0;
   if (!columns) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
-  double *low = columns + count * d, *high = low + count, *s = high + count, *f = s + count, *part = f + d;
-  memset(part, 0, (size_t)d * sizeof(double));
+  Gap work = {.count = count, .columns = columns, .low = columns + count * d};
+  work.high = work.low + count, work.s = work.high + count, work.kink = work.s + count;
+  work.f = work.kink + count, work.part = work.f + d, work.residual = work.part + d;
+  memset(work.part, 0, (size_t)d * sizeof(double));
   for (rf_index i = 0; i < n; i++) {
     double factor = system->slope[unit * n + i] * system->c[i];
-    if (factor != 0) rf_la_axpy(part, factor, system->problem->X + i * d, d);
+    if (factor != 0) rf_la_axpy(work.part, factor, system->problem->X + i * d, d);
     if (system->seen[i]) scale += fabs(system->c[i]) * system->x_norm[i];
   }
   for (rf_index k = 0; k < count; k++) {
-    double constant, kink, *column = columns + k * d, size = system->x_norm[slide->first[k]];
-    plane_weights(system, slide, k, &constant, &kink);
-    rf_la_axpy(part, constant / size, system->problem->X + slide->first[k] * d, d);
-    for (rf_index j = 0; j < d; j++) column[j] = kink * (system->problem->X[slide->first[k] * d + j] / size);
-    low[k] = system->problem->leak, high[k] = 1;
+    double constant, *column = columns + k * d, size = system->x_norm[slide->first[k]];
+    plane_weights(system, slide, k, &constant, &work.kink[k]);
+    rf_la_axpy(work.part, constant / size, system->problem->X + slide->first[k] * d, d);
+    for (rf_index j = 0; j < d; j++)
+      column[j] = work.kink[k] * (system->problem->X[slide->first[k] * d + j] / size);
+    work.low[k] = system->problem->leak, work.high[k] = 1;
+    if (averaged) work.kink[k] = 0; /* any slope in between may be that of a ridge */
   }
-  memset(f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
-  for (rf_index r = 0; r < slide->rank; r++)
-    rf_la_axpy(f, -rf_la_dot(slide->basis + r * d, part, d), slide->basis + r * d, d);
-  RfStatus status =
-      rf_la_box_least_squares(system->context, s, residual, NULL, columns, f, low, high, d, count, d, NULL);
-  *gap = status ? 0 : rf_la_norm(residual, d) / (scale > 0 ? scale : 1);
-  for (rf_index j = 0; j < d; j++) residual[j] = -residual[j]; /* the field that is left: sum c s x - f */
+  RfStatus status = RF_OK;
+  double sign_a = system->y[system->units * d + unit] >= 0 ? 1 : -1;
+  double left = gap_ridges(system, slide, &work, sign_a, residual, &status);
+  *gap = status ? 0 : left / (scale > 0 ? scale : 1);
   rf_free(columns);
   return status == RF_ERR_NUMERIC ? RF_OK : status;
 }

@@ -71,7 +71,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
-  system->q = RF_NEW(double, 6 * n + d);
+  system->q = RF_NEW(double, 6 * n + 2 * d);
   system->seen = RF_NEW(uint8_t, n);
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
@@ -111,6 +111,22 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   system->conserved[2 * k + 1] = rho;
 }
 
+/* The largest entry of each coordinate, where the rows differ much in length; the least of all where there is
+ * none. */
+static void find_grade(RfSystem *system) {
+  rf_index n = system->n, d = system->d;
+  const double *X = system->problem->X;
+  double least = INFINITY;
+  if (!rf_graded_helps(X, n, d)) return;
+  system->grade = system->slide_factor + n + d;
+  for (rf_index j = 0; j < d; j++) {
+    system->grade[j] = 0;
+    for (rf_index i = 0; i < n; i++) system->grade[j] = fmax(system->grade[j], fabs(X[i * d + j]));
+    if (system->grade[j] > 0) least = fmin(least, system->grade[j]);
+  }
+  for (rf_index j = 0; j < d; j++) system->grade[j] = fmax(system->grade[j], least);
+}
+
 static void start_sides(RfSystem *system) {
   rf_index n = system->n, d = system->d;
   rf_flow_planes_of(system->H, system->y, system->problem, system->units);
@@ -144,6 +160,7 @@ RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem
   system->log_t = -INFINITY;
   for (rf_index i = 0; i < system->n; i++)
     system->x_norm[i] = rf_la_norm(problem->X + i * system->d, system->d);
+  find_grade(system);
   status = rf_flow_lines(context, system->line, system->along, problem->X, system->n, system->d);
   if (status) {
     rf_system_free(system);
@@ -188,6 +205,26 @@ static bool slide_basis(const RfSystem *system, RfSlide *slide, double *corner) 
     corner[k * count + slide->rank++] = norm / size;
   }
   return slide->rank == count;
+}
+
+/* The same span in coordinates w_j grade_j, in which a normal is x_j/grade_j. */
+static void slide_graded(const RfSystem *system, RfSlide *slide) {
+  rf_index d = system->d, rank = 0;
+  for (rf_index k = 0; k < slide->n_planes && rank < slide->rank; k++) {
+    const double *x = system->problem->X + slide->first[k] * d;
+    double *b = slide->graded + rank * d;
+    for (rf_index j = 0; j < d; j++) b[j] = x[j] / system->grade[j];
+    double size = rf_la_norm(b, d);
+    for (int pass = 0; pass < 2; pass++)
+      for (rf_index r = 0; r < rank; r++)
+        rf_la_axpy(b, -rf_la_dot(slide->graded + r * d, b, d), slide->graded + r * d, d);
+    double norm = rf_la_norm(b, d);
+    if (!(norm > system->context->tol.rank * size)) continue;
+    rf_la_scale(b, 1 / norm, d);
+    rank++;
+  }
+  if (rank < slide->rank)
+    memset(slide->graded + rank * d, 0, (size_t)((slide->rank - rank) * d) * sizeof(double));
 }
 
 /* pinv: rows k with sum_k (pinv_k . v) normal_k = projection of v. Independent normals are sum_r corner_kr
@@ -242,13 +279,14 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   if (count == 0) return RF_OK;
   double *corner = RF_NEW(double, count *count);
   slide->on = RF_NEW(rf_index, 3 * count);
-  slide->basis = RF_NEW(double, (most + count) * d);
+  slide->basis = RF_NEW(double, (2 * most + count) * d);
   if (!slide->on || !slide->basis || !corner) {
     rf_free(corner);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
   }
   slide->plane = slide->on + count, slide->first = slide->plane + count;
   slide->pinv = slide->basis + most * d;
+  slide->graded = slide->pinv + count * d;
   for (rf_index i = 0; i < n; i++)
     if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
   slide_planes(system, slide);
@@ -257,6 +295,7 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
     slide_inverse(system, slide, corner);
   else
     status = slide_pinv(system, slide);
+  if (system->grade) slide_graded(system, slide);
   rf_free(corner);
   return status;
 }

@@ -6,9 +6,9 @@
 
 typedef struct RfGram {
   rf_index n;
-  float *rows;    /* n x n */
-  double *square; /* n: |x_i|^2 */
-  RfManyRows data;    /* the samples themselves, for products with a few vectors */
+  float *rows;     /* n x n */
+  double *square;  /* n: |x_i|^2 */
+  RfManyRows data; /* the samples themselves, for products with a few vectors */
   int threads;
 } RfGram;
 

@@ -56,8 +56,10 @@ struct RfStride {
   double *off, *step, *weigh;
   double *core, *left, *right;
   double *picked; /* samples of the matrix */
-  rf_index core_room, wide_room, picked_room;
+  rf_index core_room, wide_room, picked_room, gram_room;
   RfStrideRow *order; /* n: by weight, heaviest first */
+  rf_index factored;  /* order of the matrix in core, 0: none */
+  double factored_h;  /* step it belongs to */
   int32_t *pivot;
   double *full, *q_full; /* units x n; n */
   double h, mu;

@@ -21,7 +21,7 @@
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
 
-enum { MOST_NEWTON = 40, MOST_CORE = 4000 };
+enum { MOST_NEWTON = 40, MOST_CORE = 4000, FEW_ROWS = 500, LARGE_CORE = 150 };
 
 void rf_stride_project(const RfStride *stride, rf_index u, double *v) {
   const RfStrideUnit *unit = &stride->unit[u];
@@ -94,9 +94,8 @@ static RfStatus make_rows(RfStride *stride, rf_index rows) {
   rf_index room = rows + rows / 4 + 16;
   room = room < stride->n ? room : stride->n;
   rf_free(stride->X);
-  rf_free(stride->gram);
   rf_free(stride->pivot);
-  stride->room = 0, stride->gram = NULL;
+  stride->room = 0;
   stride->X = RF_NEW(double, room *(stride->d + 3 * units + 6));
   stride->pivot = RF_NEW(int32_t, room);
   if (!stride->X || !stride->pivot)
@@ -126,6 +125,7 @@ RfStatus rf_stride_rows(RfStride *stride, const RfSystem *system, const uint8_t 
     stride->row[stride->rows++] = i;
   }
   stride->gram_known = false;
+  stride->factored = 0;
   return RF_OK;
 }
 
@@ -262,10 +262,20 @@ static RfStatus make_core(RfStride *stride, rf_index count) {
   return RF_OK;
 }
 
+/* Products of all samples in single precision do for Newton's matrix where many push; where few do, margins
+ * are large, and what matters are small differences of large entries. */
+static const RfGram *single_gram(const RfStride *stride, const RfSystem *system) {
+  return stride->rows > FEW_ROWS ? system->problem->gram : NULL;
+}
+
 static RfStatus know_gram(RfStride *stride, const RfSystem *system) {
   rf_index rows = stride->rows;
-  if (stride->gram_known || system->problem->gram) return RF_OK;
-  if (!stride->gram) stride->gram = RF_NEW(double, stride->room * stride->room);
+  if (stride->gram_known || single_gram(stride, system)) return RF_OK;
+  if (stride->gram_room < rows * rows) {
+    rf_free(stride->gram);
+    stride->gram = RF_NEW(double, rows *rows);
+    stride->gram_room = stride->gram ? rows * rows : 0;
+  }
   if (!stride->gram) return rf_fail(stride->context, RF_ERR_MEMORY, "out of memory for a long step");
   rf_la_gram(stride->gram, stride->X, rows, stride->d);
   stride->gram_known = true;
@@ -284,7 +294,7 @@ static void fill_core(RfStride *stride, const RfSystem *system, rf_index count) 
     }
   }
   rf_la_product_tn(stride->core, left, right, count, count, units);
-  const RfGram *all = system->problem->gram; /* single precision will do for Newton's matrix */
+  const RfGram *all = single_gram(stride, system);
   for (rf_index i = 0; i < count; i++)
     for (rf_index j = 0; j < count; j++) {
       rf_index r = stride->order[i].row, t = stride->order[j].row;
@@ -356,21 +366,39 @@ static void carry_step(RfStride *stride, const double *chosen, rf_index count) {
   }
 }
 
-/* moved: the largest change of a margin of weight relative to the others. */
-static RfStatus newton_step(RfStride *stride, const RfSystem *system, double *moved, bool *ok) {
-  rf_index rows = stride->rows, count = choose_core(stride, system);
+/* The matrix at the point at hand, and its factors; ok = false: it is singular. */
+static RfStatus factor(RfStride *stride, const RfSystem *system, bool *ok) {
+  rf_index count = choose_core(stride, system);
+  stride->factored = 0;
   RfStatus status = make_core(stride, count);
   if (!status) status = know_gram(stride, system);
   if (status) return status;
-  rf_la_product_nt(stride->speed, stride->pushed, stride->X, stride->units, rows, stride->d);
+  rf_la_product_nt(stride->speed, stride->pushed, stride->X, stride->units, stride->rows, stride->d);
   fill_core(stride, system, count);
   weigh_core(stride, count);
+  *ok = rf_la_lu(stride->core, stride->pivot, count);
+  stride->factored = *ok ? count : 0, stride->factored_h = stride->h;
+  return RF_OK;
+}
+
+/* Factors of another point will do while they lead on: those of a large matrix are most of a step. */
+static bool factors_serve(const RfStride *stride, double off, double before) {
+  double change = stride->factored > 0 ? stride->h / stride->factored_h : 0;
+  return stride->factored > LARGE_CORE && change > 0.8 && change < 1.25 && !(off > 0.25 * before);
+}
+
+/* moved: the largest change of a margin of weight relative to the others. */
+static RfStatus newton_step(RfStride *stride, const RfSystem *system, bool afresh, double *moved, bool *ok) {
+  rf_index rows = stride->rows;
+  *ok = true;
+  RfStatus status = afresh ? factor(stride, system, ok) : RF_OK;
+  if (status || !*ok) return status;
+  rf_index count = stride->factored;
   double *right = stride->left;
   for (rf_index j = 0; j < count; j++) right[j] = -stride->off[stride->order[j].row];
-  *ok = rf_la_lu(stride->core, stride->pivot, count);
-  if (!*ok) return RF_OK;
   rf_la_lu_solve(stride->core, stride->pivot, right, count);
   carry_step(stride, right, count);
+  for (rf_index j = 0; j < count; j++) stride->step[stride->order[j].row] = right[j];
   double mean = 0, spread = 0;
   *moved = INFINITY;
   for (rf_index r = 0; r < rows; r++) mean += stride->p[r] * stride->step[r];
@@ -385,7 +413,7 @@ static RfStatus newton_step(RfStride *stride, const RfSystem *system, double *mo
 RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool *solved) {
   RfStatus status = RF_OK;
   bool ok = true;
-  double moved = INFINITY;
+  double moved = INFINITY, last = INFINITY;
   *solved = false;
   set_masks(stride, system);
   for (int round = 0; round < MOST_NEWTON && ok && !status && !*solved; round++) {
@@ -394,10 +422,15 @@ RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool *solved)
     set_fields(stride);
     ok = set_units(stride);
     if (!ok) break;
-    double scale, off = residual(stride, &scale); /* of long steps it is rounding that hardly moves margins */
-    *solved =
-        off <= RF_TOL_STRIDE_MARGIN || (moved <= RF_TOL_STRIDE_MARGIN && off <= RF_TOL_STRIDE_FAR * scale);
-    if (!*solved) status = newton_step(stride, system, &moved, &ok);
+    /* Of long steps what is left is rounding: it hardly moves the margins that the equations ask for, but the
+     * margins of the state are off by as much, and its weights with them. So it is made as small as it gets.
+     */
+    double scale, off = residual(stride, &scale);
+    *solved = off <= RF_TOL_STRIDE_MARGIN ||
+              (moved <= RF_TOL_STRIDE_MARGIN && off <= RF_TOL_STRIDE_FAR * scale && off > 0.5 * last);
+    bool afresh = !factors_serve(stride, off, last);
+    last = off;
+    if (!*solved) status = newton_step(stride, system, afresh, &moved, &ok);
     stride->newton++;
   }
   return status;

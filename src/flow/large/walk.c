@@ -25,14 +25,15 @@ void rf_walk_free(RfWalk *walk) {
     rf_free(walk->walker[k].on);
     rf_free(walk->walker[k].coef);
     rf_free(walk->walker[k].events);
+    rf_free(walk->walker[k].small);
   }
   rf_free(walk->walker);
   rf_free(walk->slack);
   rf_free(walk->nothing);
+  rf_free(walk->seen);
   rf_free(walk->weighed);
   rf_free(walk->leader);
   rf_free(walk->hash);
-  rf_free(walk->small);
   memset(walk, 0, sizeof *walk);
 }
 
@@ -44,10 +45,12 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
   walk->walker = RF_NEW(RfWalker, m);
   walk->slack = RF_NEW(double, 2 * n);
   walk->nothing = RF_NEW(float, n);
+  walk->seen = RF_NEW(uint8_t, n);
   walk->weighed = RF_NEW(double, m *(2 * n + d));
   walk->leader = RF_NEW(rf_index, m);
   walk->hash = RF_NEW(uint64_t, m);
-  bool room = walk->walker && walk->slack && walk->nothing && walk->weighed && walk->leader && walk->hash;
+  bool room = walk->walker && walk->slack && walk->nothing && walk->seen && walk->weighed && walk->leader &&
+              walk->hash;
   for (rf_index k = 0; k < m && room; k++) {
     RfWalker *w = &walk->walker[k];
     w->w = RF_NEW(double, 3 * d + 3 * n);
@@ -55,10 +58,8 @@ RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const Rf
     if (!room) break;
     w->base = w->w + d, w->g = w->base + d, w->h = w->g + d, w->b = w->h + n, w->side = w->b + n;
   }
-  if (!room) {
-    rf_walk_free(walk);
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  }
+  if (!room) rf_walk_free(walk);
+  if (!room) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
   walk->norm = walk->slack + n;
   walk->planes = walk->weighed + m * n;
   walk->rows = walk->planes + m * n;
@@ -185,20 +186,20 @@ static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
   for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
 }
 
-static RfStatus make_small(RfWalk *walk, rf_index count) {
-  if (walk->room_small >= count) return RF_OK;
+static RfStatus make_small(const RfWalk *walk, RfWalker *w, rf_index count) {
+  if (w->room_small >= count) return RF_OK;
   rf_index room = 2 * count + 8;
-  rf_free(walk->small);
-  walk->small = RF_NEW(double, room *(room + 1));
-  walk->room_small = walk->small ? room : 0;
-  walk->slopes = walk->small ? walk->small + room * room : NULL;
-  return walk->small ? RF_OK : rf_fail(walk->context, RF_ERR_MEMORY, "out of memory for a slide");
+  rf_free(w->small);
+  w->small = RF_NEW(double, room *(room + 1));
+  w->room_small = w->small ? room : 0;
+  w->slopes = w->small ? w->small + room * room : NULL;
+  return w->small ? RF_OK : rf_fail(walk->context, RF_ERR_MEMORY, "out of memory for a slide");
 }
 
-/* c s of the slides that keep w on them, into walk->slopes; false: they are dependent. */
-static bool slide_forces(RfWalk *walk, const RfWalker *w) {
+/* c s of the slides that keep w on them, into w->slopes; false: they are dependent. */
+static bool slide_forces(const RfWalk *walk, const RfWalker *w) {
   rf_index d = walk->d, count = w->n_on;
-  double *A = walk->small, *r = walk->slopes;
+  double *A = w->small, *r = w->slopes;
   for (rf_index i = 0; i < count; i++) {
     const double *x = walk->X + w->on[i] * d;
     r[i] = -rf_la_dot(x, w->base, d);
@@ -238,21 +239,21 @@ static RfStatus leave_slide(RfWalk *walk, RfWalker *w, rf_index k, bool up) {
 
 /* Forces of the slides; those out of range are left, the worst first. b follows. */
 static RfStatus settle(RfWalk *walk, RfWalker *w) {
-  RfStatus status = make_small(walk, w->n_on + 1);
+  RfStatus status = make_small(walk, w, w->n_on + 1);
   for (int round = 0; round < MOST_SETTLING && !status; round++) {
     rf_index worst = -1;
     double far = RF_TOL_STRIDE_SLOPE;
     bool up = false;
     bool regular = slide_forces(walk, w);
     for (rf_index k = 0; k < w->n_on && regular; k++) {
-      double slope = walk->slopes[k] / walk->c[w->on[k]], off = fmax(slope - 1, walk->leak - slope);
+      double slope = w->slopes[k] / walk->c[w->on[k]], off = fmax(slope - 1, walk->leak - slope);
       if (off > far) far = off, worst = k, up = slope > 0.5 * (1 + walk->leak);
     }
     if (!regular) worst = w->n_on - 1, up = walk->c[w->on[worst]] * w->sign > 0; /* the last to come */
     if (worst < 0) {
       for (rf_index k = 0; k < w->n_on; k++) {
-        kick(walk, w, w->on[k], walk->slopes[k] - w->coef[k]);
-        w->coef[k] = walk->slopes[k];
+        kick(walk, w, w->on[k], w->slopes[k] - w->coef[k]);
+        w->coef[k] = w->slopes[k];
       }
       for (rf_index k = 0; k < w->n_on; k++) w->b[w->on[k]] = w->h[w->on[k]] = 0;
       set_field(walk, w);
@@ -322,10 +323,6 @@ static double time_of(const RfWalk *walk, const RfWalker *w, double tau) {
   return rf_align_segment_time(&segment, phi + tau * w->G);
 }
 
-static void move(const RfWalk *walk, RfWalker *w, double tau) {
-  rf_la_axpy(w->w, w->sign * tau, w->g, walk->d);
-}
-
 /* Keeps |w| near 1. */
 static void rescale(const RfWalk *walk, RfWalker *w) {
   double norm = rf_la_norm(w->w, walk->d);
@@ -377,12 +374,9 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
   RfStatus status = RF_OK;
   double found = look(walk, w, &first);
   for (rf_index events = 0; events < most && !status; events++) {
-    if (walk->leak == 0 && w->active == 0 && w->n_on == 0) {
-      w->state = RF_WALK_DEAD;
-      return RF_OK;
-    }
-    if (!(w->G > 10 * walk->context->tol.solver * walk->weight)) {
-      w->state = RF_WALK_ENDS;
+    bool dies = walk->leak == 0 && w->active == 0 && w->n_on == 0;
+    if (dies || !(w->G > 10 * walk->context->tol.solver * walk->weight)) {
+      w->state = dies ? RF_WALK_DEAD : RF_WALK_ENDS;
       return RF_OK;
     }
     bool meets = first >= 0 && isfinite(found) && !on_ray(walk, w);
@@ -398,7 +392,7 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
       return RF_OK;
     }
     w->t += dt;
-    move(walk, w, tau);
+    rf_la_axpy(w->w, w->sign * tau, w->g, walk->d);
     double jump = -w->side[first] * walk->c[first] * (1 - walk->leak);
     double behind = w->b[first] + jump * walk->gram->square[first], from = w->side[first];
     bool last = walk->leak == 0 && from > 0 && w->active == 1 && w->n_on == 0;
@@ -533,10 +527,23 @@ static RfStatus resync(RfWalk *walk, bool planes) {
   return RF_OK;
 }
 
+static void look_at_samples(RfWalk *walk) {
+  rf_index n = walk->n, count = 0;
+  memset(walk->seen, walk->leak > 0, (size_t)n);
+  for (rf_index k = 0; k < walk->m; k++) {
+    const double *side = walk->walker[k].side;
+    for (rf_index i = 0; i < n && walk->walker[k].state != RF_WALK_DEAD; i++) walk->seen[i] |= side[i] > 0;
+  }
+  for (rf_index i = 0; i < n; i++) count += walk->seen[i];
+  if (count == 0) memset(walk->seen, 1, (size_t)n);
+}
+
 RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes) {
   walk->c = c;
   walk->weight = 0;
-  for (rf_index i = 0; i < walk->n; i++) walk->weight += fabs(c[i]) * walk->norm[i];
+  look_at_samples(walk);
+  for (rf_index i = 0; i < walk->n; i++)
+    if (walk->seen[i]) walk->weight += fabs(c[i]) * walk->norm[i];
   for (rf_index i = 0; i < walk->n; i++)
     walk->slack[i] = 10 * walk->context->tol.solver * walk->weight * walk->norm[i];
   for (rf_index k = 0; k < walk->m; k++)
@@ -555,18 +562,35 @@ static void tell(const RfWalk *walk) {
   rf_progress(walk->context, "alignment", 1 - (double)left / (double)walk->m, detail);
 }
 
+/* Every running neuron by at most RESYNC crossings; each by itself, so threads change nothing. */
+static RfStatus run_all(RfWalk *walk, double t_end) {
+  RfStatus status = RF_OK;
+#pragma omp parallel for num_threads(walk->gram->threads) schedule(dynamic, 1) if (walk->gram->threads > 1)
+  for (rf_index k = 0; k < walk->m; k++) {
+    if (walk->walker[k].state != RF_WALK_RUNS) continue;
+    RfContext context = *walk->context;
+    RfWalk own = *walk;
+    own.context = &context;
+    RfStatus one =
+        rf_context_stop(walk->context) ? RF_INTERRUPTED : run(&own, &walk->walker[k], t_end, RESYNC);
+    if (one) {
+#pragma omp critical(rf_walk_status)
+      {
+        if (!status || one < status)
+          status = one < 0 ? rf_fail(walk->context, one, "%s", context.error) : one;
+      }
+    }
+  }
+  return status;
+}
+
 RfStatus rf_walk_to(RfWalk *walk, double t_end) {
   RfStatus status = RF_OK;
   bool going = true;
   while (going && !status) {
+    status = run_all(walk, t_end);
     going = false;
-    for (rf_index k = 0; k < walk->m && !status; k++) {
-      RfWalker *w = &walk->walker[k];
-      if (w->state != RF_WALK_RUNS) continue;
-      if (rf_context_stop(walk->context)) return RF_INTERRUPTED;
-      status = run(walk, w, t_end, RESYNC);
-      going = going || w->state == RF_WALK_RUNS;
-    }
+    for (rf_index k = 0; k < walk->m; k++) going = going || walk->walker[k].state == RF_WALK_RUNS;
     if (walk->telling) tell(walk);
     if (going && !status) status = resync(walk, true);
   }

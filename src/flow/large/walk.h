@@ -25,7 +25,9 @@ typedef struct RfWalker {
   rf_index active;     /* samples with side > 0 */
   rf_index n_on, room_on;
   rf_index *on;
-  double *coef; /* n_on: c s of the slides */
+  double *coef;           /* n_on: c s of the slides */
+  double *small, *slopes; /* scratch of slides */
+  rf_index room_small;
   double t;
   RfWalkEvent *events;
   rf_index n_events, room_events;
@@ -37,13 +39,12 @@ typedef struct RfWalk {
   const double *X, *c;
   const RfGram *gram;
   rf_index n, d, m;
-  double leak, weight; /* sum |c| |x| */
+  double leak, weight; /* sum |c| |x| over the samples seen */
+  uint8_t *seen;       /* n: on the active side of some neuron; the others push nobody */
   double *slack, *norm;
   float *nothing; /* n zeros */
   RfWalker *walker;
   double *weighed, *planes, *rows; /* m x n; m x n; m x d */
-  double *small, *slopes;          /* scratch of slides */
-  rf_index room_small;
   rf_index *leader;      /* m: first neuron with the pattern of this one, -1 for those that do not run */
   uint64_t *hash;        /* m: of the patterns */
   bool logging, telling; /* events are kept; progress is told */
@@ -61,8 +62,26 @@ RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes);
 RfStatus rf_walk_to(RfWalk *walk, double t_end);
 /* Whether a problem is one for walkers: thousands of samples, every neuron balanced. */
 bool rf_walk_fits(const RfFlowProblem *problem);
-/* m neurons at once, each as rf_align_path_follow does it. Interrupted ones are left running. */
+/* All neurons at one moment of their alignment, from where they may be followed again. */
+typedef struct RfWalkHalfway {
+  rf_index m, n, d;
+  double t;          /* in the clock of the field they were followed in */
+  double *w;         /* m x d */
+  double *log_norms; /* m */
+  int8_t *sides;     /* m x n */
+  uint8_t *dead;     /* m */
+} RfWalkHalfway;
+
+void rf_walk_halfway_free(RfWalkHalfway *halfway);
+/* m neurons at once, each as rf_align_path_follow does it. Interrupted ones are left running. halfway (not
+ * NULL) receives them at a moment shortly before the largest has the log-norm log_size. */
 RfStatus rf_walk_align(RfContext *context, RfAlignNeuron *out, const RfAlignField *field, const RfGram *gram,
-                       const double *directions, const double *log_norms, rf_index m, double t_end);
+                       const double *directions, const double *log_norms, rf_index m, double t_end,
+                       RfWalkHalfway *halfway, double log_size);
+/* The same from halfway on, in the field of weights c = scale times those then, t_end and the times of
+ * crossings in its clock; log_scale is added to the log-norms. Crossings before are not told again. */
+RfStatus rf_walk_align_on(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                          const RfGram *gram, const RfWalkHalfway *halfway, const double *directions,
+                          double scale, double log_scale, double t_end);
 
 #endif

@@ -100,8 +100,71 @@ static RfStatus write_neuron(RfContext *context, const RfWalk *walk, const RfWal
   return copy_events(context, out, w);
 }
 
+/* ---- halfway ---------------------------------------------------------------------------------- */
+
+void rf_walk_halfway_free(RfWalkHalfway *halfway) {
+  rf_free(halfway->w);
+  rf_free(halfway->sides);
+  rf_free(halfway->dead);
+  memset(halfway, 0, sizeof *halfway);
+}
+
+static RfStatus keep(RfWalk *walk, RfWalkHalfway *halfway, double t) {
+  rf_index m = walk->m, n = walk->n, d = walk->d;
+  *halfway = (RfWalkHalfway){.m = m, .n = n, .d = d, .t = t};
+  halfway->w = RF_NEW(double, m *(d + 1));
+  halfway->sides = RF_NEW_TABLE(int8_t, m, n);
+  halfway->dead = RF_NEW(uint8_t, m);
+  if (!halfway->w || !halfway->sides || !halfway->dead) {
+    rf_walk_halfway_free(halfway);
+    return rf_fail(walk->context, RF_ERR_MEMORY, "out of memory for alignment");
+  }
+  halfway->log_norms = halfway->w + m * d;
+  for (rf_index k = 0; k < m; k++) {
+    const RfWalker *w = &walk->walker[k];
+    memcpy(halfway->w + k * d, w->w, (size_t)d * sizeof(double));
+    halfway->log_norms[k] = w->log_norm;
+    halfway->dead[k] = w->state == RF_WALK_DEAD;
+    for (rf_index i = 0; i < n; i++) halfway->sides[k * n + i] = (int8_t)w->side[i];
+  }
+  return RF_OK;
+}
+
+/* Stages towards the moment: sizes grow no faster than the fields, which change on the way. */
+enum { STAGES = 5 };
+static const double stage_part = 0.75, near_enough = 0.15; /* of what is left; ln of a size */
+
+static RfStatus walk_halfway(RfWalk *walk, RfWalkHalfway *halfway, double log_size) {
+  double t = 0;
+  RfStatus status = RF_OK;
+  for (int stage = 0; stage < STAGES && !status; stage++) {
+    double largest = -INFINITY, fastest = 0;
+    for (rf_index k = 0; k < walk->m; k++) {
+      const RfWalker *w = &walk->walker[k];
+      if (w->state == RF_WALK_DEAD) continue;
+      largest = fmax(largest, w->log_norm + log(rf_la_norm(w->w, walk->d)) + 0.5 * log(2));
+      fastest = fmax(fastest, w->G);
+    }
+    double left = log_size - near_enough - largest;
+    if (!(left > near_enough) || !(fastest > 0)) break;
+    t += stage_part * left / fastest;
+    status = rf_walk_to(walk, t);
+    if (!status) status = rf_walk_refresh(walk, walk->c, true);
+  }
+  return status ? status : keep(walk, halfway, t);
+}
+
+static RfStatus write_all(RfContext *context, RfAlignNeuron *out, RfWalk *walk, RfStatus status) {
+  if (status == RF_INTERRUPTED) status = RF_OK; /* those on their way are told as running */
+  for (rf_index k = 0; k < walk->m && !status; k++)
+    status = write_neuron(context, walk, &walk->walker[k], out + k);
+  rf_walk_free(walk);
+  return status;
+}
+
 RfStatus rf_walk_align(RfContext *context, RfAlignNeuron *out, const RfAlignField *field, const RfGram *gram,
-                       const double *directions, const double *log_norms, rf_index m, double t_end) {
+                       const double *directions, const double *log_norms, rf_index m, double t_end,
+                       RfWalkHalfway *halfway, double log_size) {
   RfWalk walk;
   rf_index d = field->d;
   RfStatus status = rf_walk_new(context, &walk, field->X, gram, field->n, d, m, field->leak);
@@ -114,12 +177,29 @@ RfStatus rf_walk_align(RfContext *context, RfAlignNeuron *out, const RfAlignFiel
     rf_la_scale(walk.walker[k].w, fabs(v[d]) / norm, d); /* balanced exactly */
   }
   if (!status) status = rf_walk_refresh(&walk, field->c, true);
+  if (!status && halfway) status = walk_halfway(&walk, halfway, log_size);
   if (!status) status = rf_walk_to(&walk, t_end);
-  bool stopped = status == RF_INTERRUPTED; /* those on their way are told as running */
-  if (stopped) status = RF_OK;
-  for (rf_index k = 0; k < m && !status; k++) status = write_neuron(context, &walk, &walk.walker[k], out + k);
-  rf_walk_free(&walk);
-  return status;
+  return write_all(context, out, &walk, status);
+}
+
+RfStatus rf_walk_align_on(RfContext *context, RfAlignNeuron *out, const RfAlignField *field,
+                          const RfGram *gram, const RfWalkHalfway *halfway, const double *directions,
+                          double scale, double log_scale, double t_end) {
+  RfWalk walk;
+  rf_index d = field->d, n = field->n;
+  RfStatus status = rf_walk_new(context, &walk, field->X, gram, n, d, halfway->m, field->leak);
+  if (status) return status;
+  walk.logging = walk.telling = true;
+  for (rf_index k = 0; k < walk.m && !status; k++) {
+    RfWalker *w = &walk.walker[k];
+    status = rf_walk_put(&walk, k, halfway->w + k * d, halfway->log_norms[k] + log_scale,
+                         directions[k * (d + 1) + d] > 0 ? 1 : -1, halfway->sides + k * n);
+    w->t = halfway->t / scale;
+    if (halfway->dead[k]) w->state = RF_WALK_DEAD;
+  }
+  if (!status) status = rf_walk_refresh(&walk, field->c, true);
+  if (!status) status = rf_walk_to(&walk, t_end);
+  return write_all(context, out, &walk, status);
 }
 
 bool rf_walk_fits(const RfFlowProblem *problem) {

@@ -284,13 +284,18 @@ static void margins(const RfWalkFit *fit, const RfSystem *system, double *q) {
   for (rf_index r = 0; r < n; r++) q[r] *= system->problem->y[fit->row[r]];
 }
 
+/* |loss'| over e^log_S; that of a sample nobody sees is large. */
+static double push_of(RfLoss loss, double q, double log_S) {
+  return exp(fmin(RF_TOL_WALL, rf_loss_log_slope(loss, q) - log_S));
+}
+
 /* c at the middle of a step of length h, over e^log_S. */
 static void middle_weights(RfWalkFit *fit, const RfSystem *system, double h) {
   RfLoss loss = system->problem->loss;
   double ahead = 0.5 * h / fit->h_old;
   for (rf_index r = 0; r < fit->walk.n; r++) {
     double q = fit->q[r] + ahead * (fit->q[r] - fit->q_old[r]);
-    fit->c[r] = system->problem->y[fit->row[r]] * exp(rf_loss_log_slope(loss, q) - fit->log_S);
+    fit->c[r] = system->problem->y[fit->row[r]] * push_of(loss, q, fit->log_S);
   }
 }
 
@@ -299,8 +304,9 @@ static double disagreement(const RfWalkFit *fit, const RfSystem *system) {
   RfLoss loss = system->problem->loss;
   double off = 0, sum = 0;
   for (rf_index r = 0; r < fit->walk.n; r++) {
-    fit->push_new[r] = exp(rf_loss_log_slope(loss, fit->q_new[r]) - fit->log_S);
+    fit->push_new[r] = push_of(loss, fit->q_new[r], fit->log_S);
     double mean = 0.5 * (fit->push[r] + fit->push_new[r]);
+    if (!fit->walk.seen[r]) continue; /* its weight does not fall, and pushes nobody */
     off += fabs(mean - fabs(fit->c[r])), sum += mean;
   }
   return off / sum;
@@ -309,7 +315,8 @@ static double disagreement(const RfWalkFit *fit, const RfSystem *system) {
 /* Weights at q_new become those at q, in their own sum. */
 static void next_weights(RfWalkFit *fit) {
   double sum = 0, *push = fit->push;
-  for (rf_index r = 0; r < fit->walk.n; r++) sum += fit->push_new[r];
+  for (rf_index r = 0; r < fit->walk.n; r++)
+    if (fit->walk.seen[r]) sum += fit->push_new[r];
   fit->push = fit->push_new, fit->push_new = push;
   for (rf_index r = 0; r < fit->walk.n; r++) fit->push[r] /= sum;
   fit->log_S += log(sum);
@@ -366,8 +373,20 @@ static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
   return status;
 }
 
+/* ln of the size of the network. */
+static double log_size(const RfSystem *system) {
+  const double *rho = system->y + system->units * (system->d + 1);
+  double top = -INFINITY, sum = 0;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) sum += exp(2 * (rho[u] - top));
+  return top + 0.5 * log(sum);
+}
+
 RfStatus rf_walk_fit_step(RfRun *run) {
   RfSystem *system = &run->system;
+  double size = log_size(system);
   RfStatus status = RF_OK;
   bool stale = run->walk_fit &&
                (run->walk_fit->steps >= CHOOSE || left_out(run->walk_fit, system) > RF_TOL_WALK_LEFT_OUT);
@@ -392,6 +411,8 @@ RfStatus rf_walk_fit_step(RfRun *run) {
   if (!status) {
     rf_system_normalise(system, system->y);
     rf_system_fields(system, system->y);
+    bool crawls = system->q_least > 1 && log_size(system) - size < RF_TOL_WALK_CRAWL;
+    run->phase.crawling = crawls ? run->phase.crawling + 1 : 0;
   }
   return status;
 }

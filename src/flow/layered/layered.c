@@ -131,6 +131,7 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
                                   : rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
   if (!status && P <= RF_LAYERED_STIFF_MOST) status = rf_stiff_new(context, &work->stiff, P);
   if (status) goto fail;
+  work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
@@ -227,6 +228,7 @@ static double trial_implicit(const RfContext *context, RfLayeredFlow *flow, doub
   double size = fmax(rf_la_norm(flow->net.theta, P), rf_la_norm(work->next, P));
   if (!isfinite(error)) return error;
   velocity(context, flow, work->k[stages - 1], work->next, clock);
+  if (!isfinite(work->shift) || !isfinite(rf_la_norm(work->k[stages - 1], P))) return INFINITY;
   for (rf_index p = 0; p < P; p++)
     work->trial[p] = 0.5 * (flow->net.theta[p] + work->next[p]) +
                      h / 8 * (work->k[0][p] - work->k[stages - 1][p]); /* the cubic, in the middle */
@@ -250,17 +252,23 @@ static double first_step(const RfLayeredFlow *flow, Clock clock) {
   return clock == CLOCK_FROZEN ? fmin(step, RF_LAYERED_FIRST_FROZEN) : step;
 }
 
-/* A unit leaves its side in the trial step just taken: bisects on the length until the end of the step is
- * just beyond the first such moment. The trial step of that length is left in place. */
+/* A unit leaves its side in the trial step just taken, whose begin is mark 0: straight lines through the ends
+ * of what is known tell where, every third time the middle, until the end of the step is just beyond the
+ * first such moment. The trial step of that length is left in place. */
 static double first_event(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
   Work *work = flow->work;
-  double low = 0, high = step;
-  for (int round = 0; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
-    double middle = 0.5 * (low + high);
-    try_step(context, flow, middle, clock);
-    *(rf_sided_violated(work->sided) ? &high : &low) = middle;
+  double low = 0, high = step, at = step, over;
+  rf_sided_mark(work->sided, 1);
+  for (int round = 1; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
+    double share = rf_sided_event(work->sided, &over);
+    if (over <= RF_LAYERED_OVER) break;
+    at = low + (round % 3 == 0 || !(share > 0 && share < 1) ? 0.5 : share) * (high - low);
+    try_step(context, flow, at, clock);
+    bool beyond = rf_sided_violated(work->sided);
+    *(beyond ? &high : &low) = at;
+    rf_sided_mark(work->sided, beyond);
   }
-  try_step(context, flow, high, clock);
+  if (at != high) try_step(context, flow, high, clock);
   return high;
 }
 
@@ -324,6 +332,7 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   }
   double *h = &work->h[clock];
   if (!(*h > 0)) *h = first_step(flow, clock);
+  if (!work->smooth) rf_sided_mark(work->sided, 0); /* the last velocity is that of the state */
   if (work->implicit > 0) { /* no longer than what grows takes to grow: else it would be stepped over */
     RfStatus status = prepare_implicit(context, flow, clock);
     if (status) return status;
@@ -335,6 +344,10 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
       if (event) step = first_event(context, flow, step, clock);
+      if (!isfinite(rf_la_norm(work->next, flow->net.n_parameters))) { /* no number at the event */
+        flow->rejected++, *h = 0.1 * step;
+        continue;
+      }
       bool implicit = work->implicit > 0;
       double factor = 0.9 * pow(fmax(error, RF_LAYERED_LEAST_ERROR), implicit ? -0.21 : -0.17) *
                       pow(work->last_err, 0.04);
@@ -440,7 +453,7 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
     return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs a homogeneous network");
   if (!(flow->min_q > 0)) return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs positive margins");
   double target = flow->kappa + kappa, taken, norm = flow->norm;
-  flow->log_t = NAN;
+  flow->log_t = NAN, flow->work->fresh = false; /* a polish has used the sides since */
   for (rf_index step = 0; flow->kappa < target; step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;

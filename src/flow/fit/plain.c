@@ -1,0 +1,95 @@
+/* Coordinates of the implicit method in which margins are linear. With rows of very different lengths a
+ * margin is a small difference of huge terms a e^{2 rho} w.x, and a step that turns a unit by delta moves it
+ * by the square of delta times such a term: steps would be as short as the root of what a margin may be off.
+ * In v = |a| w e^{2 rho} margins are linear, and c = (a^2 - |w|^2) e^{2 rho} is conserved but for the drift:
+ *   dv = s (P g + M (g.v^) v^) - 2 mu v,  dc = -2 mu c,  P, M = (sqrt(c^2 + 4 |v|^2) +- c)/2,  s = sgn a.
+ * v stands in the place of w, c in that of a, both in units of e^{2 rho} at the start of the step; the place
+ * of rho is empty. Units that no margin feels keep their polar coordinates, in which they may shrink for
+ * ever. */
+#include <math.h>
+#include <string.h>
+
+#include "flow/fit/implicit_internal.h"
+#include "flow/flow_tolerances.h"
+
+void rf_plain_choose(uint8_t *plain, const RfSystem *system, const rf_index *carrier, rf_index count) {
+  rf_index d = system->d, units = system->units;
+  double longest = 0;
+  for (rf_index r = 0; r < count; r++) longest = fmax(longest, system->x_norm[carrier[r]]);
+  for (rf_index k = 0; k < units; k++) {
+    double size = fabs(system->y[units * d + k]) * rf_la_norm(system->y + k * d, d);
+    double amplitude = rf_system_amplitude(system, system->y[units * (d + 1) + k]);
+    plain[k] = !system->dead[k] && size > RF_TOL_PLAIN_BALANCE && size * amplitude * longest > RF_TOL_PLAIN;
+  }
+}
+
+void rf_plain_from_polar(const uint8_t *plain, const RfSystem *system, double *flat) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    double *v = flat + k * d, *a = flat + units * d + k;
+    if (!plain[k]) continue;
+    double difference = system->balanced[k] ? 0 : *a * *a - rf_la_dot(v, v, d);
+    rf_la_scale(v, fabs(*a), d);
+    *a = difference;
+    flat[units * (d + 1) + k] = 0;
+  }
+}
+
+bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double *flat) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    const double *w = system->y + k * d;
+    double before = fabs(system->y[units * d + k]) * rf_la_dot(w, w, d);
+    if (plain[k] && !(rf_la_dot(flat + k * d, w, d) > RF_TOL_PLAIN_LEFT * before)) return true;
+  }
+  return false;
+}
+
+void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    double *v = flat + k * d, *a = flat + units * d + k, c = *a, length = rf_la_norm(v, d);
+    if (!plain[k]) continue;
+    double root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c)), smaller = length * (length / larger);
+    double P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
+    rf_la_scale(v, sqrt(M / root) / length, d);
+    *a = copysign(sqrt(P / root), system->y[units * d + k]);
+    flat[units * (d + 1) + k] = system->y[units * (d + 1) + k] + 0.5 * log(root);
+  }
+}
+
+void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    const double *w = y + k * d;
+    double a = y[units * d + k], *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
+    if (!plain[k]) continue;
+    double scale = exp(2 * (y[units * (d + 1) + k] - system->y[units * (d + 1) + k]));
+    double along = (a > 0 ? *fa : -*fa) + 2 * fabs(a) * *frho;
+    for (rf_index j = 0; j < d; j++) fw[j] = scale * (fabs(a) * fw[j] + along * w[j]);
+    *fa = system->balanced[k] ? 0 : -2 * system->mu * scale * (a * a - rf_la_dot(w, w, d));
+    *frho = 0;
+  }
+}
+
+/* B = df/dy at fixed weights (b x b) and E = df/dg (b rows of d) of a plain unit at the start of a step. */
+void rf_plain_block(const RfSystem *system, rf_index k, double *B, double *E) {
+  rf_index d = system->d, b = d + 2, units = system->units;
+  const double *w = system->y + k * d, *g = rf_system_g(system, k);
+  double a = system->y[units * d + k], s = a > 0 ? 1 : -1, w_norm = rf_la_norm(w, d);
+  double P = a * a, M = w_norm * w_norm, N = fabs(a) * w_norm, root = P + M, c = P - M;
+  double gu = rf_la_dot(g, w, d) / w_norm, bend = 2 * N / root, tilt = 0.5 * (1 + c / root);
+  memset(B, 0, (size_t)(b * b) * sizeof(double));
+  memset(E, 0, (size_t)(b * d) * sizeof(double));
+  for (rf_index i = 0; i < d; i++) {
+    double ui = w[i] / w_norm;
+    for (rf_index j = 0; j < d; j++) {
+      double uj = w[j] / w_norm, across = (i == j) - ui * uj;
+      B[i * b + j] = s * (bend * uj * (g[i] + gu * ui) + M / N * ((g[j] - gu * uj) * ui + gu * across));
+      E[i * d + j] = s * (P * (i == j) + M * ui * uj);
+    }
+    B[i * b + i] -= 2 * system->mu;
+    if (!system->balanced[k]) B[i * b + d] = s * (tilt * g[i] + (tilt - 1) * gu * ui);
+  }
+  B[d * b + d] = -2 * system->mu;
+}

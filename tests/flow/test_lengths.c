@@ -1,0 +1,66 @@
+/* Rows of lengths from 1e-6 to 1e6, each problem by its seed and number (as bench/random_flow.c draws them):
+ * what the flow once left undecided, and a certificate of the limit that does not come from the flow. */
+#include "rf_test.h"
+
+#include <math.h>
+
+#include "families.h"
+#include "flow/flow_internal.h"
+#include "reluflow/certify.h"
+
+typedef struct Found {
+  uint64_t seed;
+  rf_index number;
+  RfFlowOutcome outcome;
+} Found;
+
+static const Found found[] = {
+    /* a neuron that a long row needs is 1e-9 of the network: dropped, and no KKT point was left */
+    {1, 0, RF_FLOW_NOT_SEPARATED},
+    {1, 58, RF_FLOW_NOT_SEPARATED},
+    {1, 77, RF_FLOW_NOT_SEPARATED},
+    /* cosines of 1e-12 with long rows drowned in the rounding of w.x: step limit */
+    {1, 3, RF_FLOW_CONVERGED},
+    {1, 20, RF_FLOW_CONVERGED},
+    /* the Jacobian left out a long row of weight 1e-13: step limit */
+    {1, 6, RF_FLOW_CONVERGED},
+    /* margins that are differences of terms 1e12 times as large: step limit, velocity off by 2e-4, balance by
+     * 9e-6 */
+    {1, 7, RF_FLOW_CONVERGED},
+    {1, 42, RF_FLOW_CONVERGED},
+    {1, 54, RF_FLOW_CONVERGED},
+    {1, 67, RF_FLOW_CONVERGED},
+};
+
+static void found_before(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
+    RfContext context;
+    FamilyProblem p;
+    RfFlowSettings settings;
+    RfFlowResult result;
+    rf_context_init(&context);
+    assert_ok(&context,
+              family_problem_new(&context, &p, FAMILY_LENGTHS, found[k].seed, found[k].number, false));
+    rf_flow_settings_init(&settings);
+    assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+    print_message("%llu/%lld: %s %s\n", (unsigned long long)found[k].seed, (long long)found[k].number,
+                  rf_flow_outcome_name(result.limit.outcome), result.limit.why);
+    assert_true(result.audit.passed);
+    assert_int_equal(result.limit.outcome, found[k].outcome);
+    if (found[k].outcome == RF_FLOW_CONVERGED) {
+      RfKkt kkt = {0};
+      assert_ok(&context, rf_certify_kkt(&context, &kkt, &result.limit.net, p.X, p.y, p.n));
+      assert_true(kkt.holds);
+      assert_relative(kkt.margin, result.limit.margin, 1e-9);
+      rf_kkt_free(&kkt);
+    }
+    rf_flow_result_free(&result);
+    family_problem_free(&p);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(found_before)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
