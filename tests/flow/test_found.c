@@ -55,6 +55,9 @@ static const Found found[] = {
     {FAMILY_GRID, 9001, 149, false, RF_FLOW_CONVERGED},
     /* a neuron that grew by 1e4 and shrank again had lost a^2 - |w|^2: balance off by 9e-5 */
     {FAMILY_MIXED, 26111601, 16, false, RF_FLOW_NOT_SEPARATED},
+    /* mirrored samples, and nothing else: where it comes to their hyperplane a neuron sees neither of them,
+     * and was called dead, though the other one pushes it on */
+    {FAMILY_SYMMETRIC, 1, 175, true, RF_FLOW_CONVERGED},
     /* a valley of two opposite samples became a ridge inside a slide on three hyperplanes of rank two; the
      * unit was held by it, and when it left, staying counted as a second way: `branched`, events off by 0.21
      */

@@ -63,13 +63,12 @@ static void corner_free(Corner *corner) {
 /* Decides the sides of unit k, whose sigma is 0 on every hyperplane to decide, under the weights c. */
 static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const double *c) {
   RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d, positive = 0;
+  rf_index n = system->n, d = system->d;
   int8_t *sigma = system->sigma + k * n;
   RfAlignField field = {.X = system->problem->X, .c = c, .n = n, .d = d, .leak = system->problem->leak};
   corner->n_on = 0;
   memset(corner->base, 0, (size_t)d * sizeof(double));
   for (rf_index i = 0; i < n; i++) {
-    positive += sigma[i] > 0;
     if (system->x_norm[i] == 0) sigma[i] = -1; /* a zero sample has no hyperplane */
     if (sigma[i] == 0)
       corner->on[corner->n_on++] = i;
@@ -77,7 +76,7 @@ static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const doubl
       rf_la_axpy(corner->base, c[i] * (sigma[i] > 0 ? 1 : field.leak), system->problem->X + i * d, d);
   }
   corner->sides.count = 1;
-  if (field.leak == 0 && positive == 0) { /* dead: the regular solution stays */
+  if (rf_system_unseen(system, sigma)) { /* dead: the regular solution stays */
     for (rf_index z = 0; z < corner->n_on; z++) corner->sides.sign[z] = 0;
     return rf_system_refresh_unit(system, k);
   }
