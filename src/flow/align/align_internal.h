@@ -145,4 +145,9 @@ RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron
 RfStatus rf_align_path_follow(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
                               const double *direction, double log_norm, const int8_t *sector, double t_end);
 
+/* parallel.c. Two of the samples lie on one line, one on either side of the origin. Whoever is on their
+ * hyperplane sees one of them on either side, so that there is no region beside it in which both are unseen.
+ */
+bool rf_flow_opposite(const double *X, const rf_index *on, rf_index n_on, rf_index d);
+
 #endif

@@ -1,6 +1,7 @@
 /* What a unit does at an event: it meets hyperplanes, slides on them, leaves them, or dies. Which
  * continuations exist is decided by rf_flow_sides, here as in the alignment. */
 #include "flow/flow_internal.h"
+#include "flow/align/align_internal.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -77,7 +78,8 @@ static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const doubl
       rf_la_axpy(corner->base, c[i] * (sigma[i] > 0 ? 1 : field.leak), system->problem->X + i * d, d);
   }
   corner->sides.count = 1;
-  if (field.leak == 0 && positive == 0) { /* dead: the regular solution stays */
+  if (field.leak == 0 && positive == 0 && !rf_flow_opposite(field.X, corner->on, corner->n_on, d)) {
+    /* dead: the regular solution stays */
     for (rf_index z = 0; z < corner->n_on; z++) corner->sides.sign[z] = 0;
     return rf_system_refresh_unit(system, k);
   }
