@@ -141,10 +141,16 @@
 #define RF_TOL_ALIKE                                                                                         \
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
-#define RF_TOL_PLAIN      1e-2 /* margin that a unit can make, above which its coordinates are plain */
-#define RF_TOL_PLAIN_LEFT 0.25 /* of v along its start that a step leaves at least: it has not passed v = 0  \
-                                */
-#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_PLAIN 1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_LEFT                                                                                    \
+  0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
+        */
+#define RF_TOL_MARGIN_STEP                                                                                   \
+  1e-5 /* error of a margin in an implicit step: slopes of slides are known to as much, */
+#define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
+#define RF_TOL_MARGIN_FINE   1e-7  /* the same in an explicit step, coordinate by coordinate, */
+#define RF_TOL_MARGIN_LEAST  1e-15 /* but not below rounding */
+#define RF_TOL_PLAIN_BALANCE 1e-3  /* |a||w| of a unit far from w = 0 and from a = 0 */
 #define RF_TOL_BLUR                                                                                          \
   1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
         */

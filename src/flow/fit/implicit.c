@@ -319,7 +319,7 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
  * meaningful. Where rows are alike the tolerance of the state sees to it. */
 static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error) {
   rf_index d = system->d, n = system->n, units = system->units;
-  double worst = 0;
+  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP, RF_TOL_MARGIN_BLUR * rf_system_blur(system));
   for (rf_index r = 0; r < method->rank; r++) {
     rf_index i = method->carrier[r];
     double sum = 0;
@@ -334,7 +334,7 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
                                 rf_la_dot(system->y + k * d, x, d);
       sum += system->slope[k * n + i] * rf_system_amplitude(system, system->y[units * (d + 1) + k]) * moved;
     }
-    worst = fmax(worst, fabs(sum) / RF_TOL_MARGIN);
+    worst = fmax(worst, fabs(sum) / allowed);
   }
   return worst;
 }

@@ -216,7 +216,8 @@ static RfStatus step_explicit(RfRun *run) {
     if (status) return status;
     run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
     if (run->still) weights_ahead(run);
-    if (run->by_steps && !run->still) {
+    if ((run->by_steps || system->grade) &&
+        !run->still) { /* with long rows a margin shows what dense output is off */
       if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
       memcpy(system->y, method->end, (size_t)size * sizeof(double));
     } else {
