@@ -143,8 +143,9 @@
 
 #define RF_TOL_PLAIN 1e-2 /* margin that a unit can make, above which its coordinates are plain */
 #define RF_TOL_PLAIN_LEFT                                                                                    \
-  0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
-        */
+  0.25                        /* of v along its start that a step leaves at least: it has not passed v = 0   \
+                               */
+#define RF_TOL_COLLAPSED 1e-6 /* ratio of a group to its state over that of others: on its way to nothing */
 #define RF_TOL_MARGIN_STEP                                                                                   \
   1e-5 /* error of a margin in an implicit step: slopes of slides are known to as much, */
 #define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
