@@ -167,7 +167,7 @@ def main():
 
 
 # Processor seconds of the claims that take more than two: only the order depends on them.
-COSTS = """MMV-31,83 MMV-30,56 MMV-20,44 MMV-32,29 VSS-03,16 WP-01,15 LLWA-40,11 VSS-19,10 MMV-21,10 VSS-05,9 VSS-01,9 NB-02,8 LLWA-41,8 LLWA-30,7
+COSTS = """MMV-30,56 MMV-20,44 MMV-31,27 MMV-32,29 VSS-03,16 WP-01,15 LLWA-40,11 VSS-19,10 MMV-21,10 VSS-05,9 VSS-01,9 NB-02,8 LLWA-41,8 LLWA-30,7
   VSS-12,7 PL-19,6 NB-10,6 MMV-16,5 PL-16,5 MMV-18,5 PL-14,5 NB-03,4 MMV-15,4 VSS-22,4 MMV-11,3 MMV-19,3 LLWA-29,3"""
 
 if __name__ == "__main__":

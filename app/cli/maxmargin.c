@@ -31,14 +31,6 @@ static const CliOption options[] = {
     {0},
 };
 
-/* What is known so far, for the line on the terminal. */
-static void on_record(void *user, const RfOptimumRecord *record) {
-  char text[96];
-  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns", record->lower, record->objective,
-            (long long)record->patterns);
-  rf_progress(user, "global optimum", -1, text);
-}
-
 static RfStudyBestSettings settings_from_flags(CliRun *run) {
   const Settings *flags = run->settings;
   RfStudyBestSettings out;
@@ -46,7 +38,6 @@ static RfStudyBestSettings settings_from_flags(CliRun *run) {
   out.linear_only = flags->linear, out.intercept = flags->intercept;
   out.optimum.leak = flags->leak, out.optimum.width = flags->width, out.optimum.seed = run->common.seed;
   out.optimum.signs = flags->signs == 1 ? 1 : flags->signs == 2 ? -1 : 0;
-  out.optimum.on_record = on_record, out.optimum.user = &run->context;
   return out;
 }
 

@@ -68,7 +68,11 @@ static void verdict_without_limit(char *out, size_t size, const RfExplanation *e
   if (e->best.has_global && o->status == RF_OPTIMUM_INFEASIBLE)
     rf_format(out, size, "No two-layer network of any width fits these data.");
   else if (!e->best.has_global || !isfinite(o->objective))
-    rf_format(out, size, "Where gradient flow goes from this start was not known after %.0f s.", seconds);
+    rf_format(out, size, "%shere gradient flow goes from this start was not known after %.0f s.",
+              e->seen->linear.status == RF_NOT_SEPARABLE
+                  ? "No hyperplane through the origin separates the classes (proved); w"
+                  : "W",
+              seconds);
   else if (o->status == RF_OPTIMUM_PROVED)
     rf_format(out, size,
               "The best margin of any network is %.10g (proved); gradient flow was not at its limit after "
@@ -88,7 +92,7 @@ static void verdict_without_limit(char *out, size_t size, const RfExplanation *e
 static void verdict(char *out, size_t size, const RfExplanation *e) {
   if (e->n_parts)
     class_verdict(out, size, e);
-  else if (e->flow.run.out_of_time)
+  else if (e->flow.run.out_of_time || e->flow.run.result.limit.outcome == RF_FLOW_INTERRUPTED)
     verdict_without_limit(out, size, e);
   else if (e->flow.run.result.limit.outcome == RF_FLOW_NOT_SEPARATED)
     rf_format(out, size, "Gradient flow from this start never separates the data%s.",

@@ -41,6 +41,7 @@ RF_API const char *rf_optimum_status_name(RfOptimumStatus status);
 typedef struct RfOptimumRecord {
   double seconds, objective, lower;
   rf_index round, patterns, nodes; /* rounds of pattern generation, patterns seen, search nodes so far */
+  double searched;                 /* share of the exact search that runs now; -1: none runs */
 } RfOptimumRecord;
 
 typedef struct RfOptimumSettings {
@@ -55,7 +56,7 @@ typedef struct RfOptimumSettings {
    * or leak, a NULL, and neurons of a sign not allowed are passed over. */
   const RfNet *const *incumbents;
   rf_index n_incumbents;
-  /* Called at every new bound, may be NULL. */
+  /* Called at every new bound, and a few times a second in an exact search; may be NULL. */
   void (*on_record)(void *user, const RfOptimumRecord *record);
   void *user;
 } RfOptimumSettings;

@@ -155,7 +155,11 @@ static RfStatus on_digits(RfClaimRun *run, Phases phases[2]) {
   bool found, heavy = run->settings->heavy;
   double starts[2], start = rf_clock_seconds();
   memcpy(note, run->result->note, sizeof note);
-  RfStatus status = rf_claim_digits(run, &data, &found, 0, 1, heavy ? 0 : 2000, true);
+  RfStatus status = rf_claim_digits(run, &data, &found, 0, 1,
+                                    heavy                  ? 0
+                                    : run->settings->quick ? 600
+                                                           : 2000,
+                                    true);
   if (!found) { /* the other half has been judged: not skipped */
     run->result->verdict = verdict;
     memcpy(run->result->note, note, sizeof note);

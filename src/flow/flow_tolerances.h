@@ -112,8 +112,10 @@
 
 /* ---- long steps (large/) ---------------------------------------------------------------------------- */
 
-#define RF_TOL_STRIDE          2e-4 /* turn of a unit off the continuation of its last step */
-#define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE        2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_MARGIN 1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE_ROUGH                                                                                  \
+  1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
 #define RF_TOL_STRIDE_DRIFT                                                                                  \

@@ -36,15 +36,25 @@ RfStatus rf_solve_new(RfSolve *s) {
   return RF_OK;
 }
 
-static void record(RfSolve *s) {
+static void record_search(RfSolve *s, double searched, rf_index nodes) {
   if (!s->settings->on_record || s->quiet) return;
   RfOptimumRecord now = {.seconds = rf_clock_seconds() - s->started,
                          .objective = s->upper * s->p->scale,
                          .lower = s->lower * s->p->scale,
                          .round = s->result->rounds,
                          .patterns = s->result->patterns_seen,
-                         .nodes = s->result->nodes};
+                         .nodes = s->result->nodes + nodes,
+                         .searched = searched};
+  s->recorded = now.seconds;
   s->settings->on_record(s->settings->user, &now);
+}
+
+static void record(RfSolve *s) { record_search(s, -1, 0); }
+
+/* From a search that runs: a few times a second. */
+static void beat(void *user, double share, rf_index nodes) {
+  RfSolve *s = user;
+  if (rf_clock_seconds() - s->started - s->recorded > rf_beat_seconds) record_search(s, share, nodes);
 }
 
 /* Keeps the network when it is better. */
@@ -100,7 +110,9 @@ static RfStatus prove_norm(RfSolve *s, const double *lambda, double target, rf_i
     RfSearch search = {.target = target,
                        .room = rf_even_share * (target - 1),
                        .stop_after = stop_after,
-                       .node_limit = limit};
+                       .node_limit = limit,
+                       .beat = beat,
+                       .user = s};
     RfStatus found =
         (s->p->r <= 2 ? rf_search_plane : rf_search_run)(s->context, &search, s->p, lambda, sign);
     status = rf_status_worse(status, found);

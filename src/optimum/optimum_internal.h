@@ -102,10 +102,13 @@ typedef struct RfSearch {
   rf_index node_limit; /* in: 0 = none */
   double room;         /* in: how far below the target one half of the sphere may be asked to stay */
   rf_index stop_after; /* in: stop after this many directions above target were found; 0 = never */
-  double best;         /* out: largest value attained */
-  double upper;        /* out: proved upper bound (>= target when nothing exceeds it) */
-  rf_index nodes;      /* out */
-  RfDirections found;  /* out: directions above target, best last; owned by the caller */
+  /* in: called in the caller's thread with the share of subtrees done and the nodes so far; may be NULL */
+  void (*beat)(void *user, double share, rf_index nodes);
+  void *user;
+  double best;        /* out: largest value attained */
+  double upper;       /* out: proved upper bound (>= target when nothing exceeds it) */
+  rf_index nodes;     /* out */
+  RfDirections found; /* out: directions above target, best last; owned by the caller */
 } RfSearch;
 
 /* max over unit u of the value for one sign, by branch and bound on the signs of the own-class inner

@@ -59,6 +59,11 @@ static const double rf_rank_roundoff = 4 * DBL_EPSILON;
 /* Keys |x.probe| of rows on one line differ by less, times d + 1; candidates are compared exactly. */
 static const double rf_line_key = 1e-13;
 
+/* ---- reports ---------------------------------------------------------------------------------- */
+
+/* Seconds between two records of one search: an eye sees no more. */
+static const double rf_beat_seconds = 0.25;
+
 /* ---- bounded least squares -------------------------------------------------------------------- */
 
 /* A free row nearer to the span of the others, relative to its length, adds no direction. */

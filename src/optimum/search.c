@@ -267,6 +267,7 @@ typedef struct Forest {
   rf_index count;
   rf_index ready, cut; /* results up to here are counted; results after it do not count */
   rf_index nodes, found;
+  rf_index done, done_nodes; /* subtrees in any order, for who waits */
 } Forest;
 
 static void subtree_free(Subtree *t) {
@@ -373,6 +374,9 @@ static void search_forest(Forest *f, const RfSearch *whole) {
     own.bundle = own.reach = NULL,
     memset(&own.box, 0, sizeof own.box); /* those of w, if worker_new ends early */
     RfStatus status = worker_new(&own);
+    bool callers = false; /* this is the thread of the call */
+#pragma omp master
+    callers = whole->beat != NULL;
 #pragma omp for schedule(dynamic, 1)
     for (rf_index k = 0; k < f->count; k++) {
       Subtree *t = &f->trees[k];
@@ -389,7 +393,9 @@ static void search_forest(Forest *f, const RfSearch *whole) {
       {
         t->done = true;
         if (t->status < 0) memcpy(w->context->error, context.error, sizeof context.error);
+        f->done++, f->done_nodes += t->search.nodes;
         count_ready(f, whole);
+        if (callers) whole->beat(whole->user, (double)f->done / (double)f->count, f->done_nodes);
       }
     }
     worker_free(&own);

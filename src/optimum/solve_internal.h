@@ -25,6 +25,7 @@ typedef struct RfSolve {
   double *u;           /* work, r */
   double upper, lower; /* of the reduced problem */
   double started;
+  double recorded; /* seconds after that of the last record */
 } RfSolve;
 
 RfStatus rf_solve_new(RfSolve *s);

@@ -51,13 +51,23 @@ static RfStatus offer_linear(RfContext *context, RfStudyBest *best, const RfStud
   return status;
 }
 
+/* The bounds so far and how much of a search is done, for who waits. */
+static void report(void *user, const RfOptimumRecord *record) {
+  char text[120];
+  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns, %lld nodes", record->lower, record->objective,
+            (long long)record->patterns, (long long)record->nodes);
+  rf_progress(user, "the best margin", record->searched, text);
+}
+
 /* Not separable by a line is no failure here: the network is what was asked for. */
 static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
                              const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
   const RfDataset *data = best->data;
   /* The known networks are offered afterwards: the search is then the one that anybody gets who asks for the
    * best margin alone, to the bit, and what it proves does not depend on them. */
-  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &s->optimum);
+  RfOptimumSettings optimum = s->optimum;
+  if (!optimum.on_record) optimum.on_record = report, optimum.user = context;
+  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &optimum);
   if (status < 0) return status;
   best->has_global = true;
   RfStatus linear_offered = offer_linear(context, best, s);

@@ -31,9 +31,11 @@ typedef enum Fault {
   WRONG_LABEL,      /* a sample of a generated dataset has the wrong label */
   WRONG_SUMS,       /* inner products are a little off, norms are halved */
   HALF_NORM,        /* norms are halved */
-  WRONG_MATHS,      /* powers and logarithms are off */
+  WRONG_MATHS,      /* powers, logarithms and the like are off */
   WRONG_SHAPE,      /* windows of a convolution are moved by one more */
   BIASED_DRAWS,     /* random numbers are not what they claim */
+  LARGE_START,      /* training starts from weights a thousand times too large */
+  MOVED_SAMPLE,     /* a sample of a generated dataset lies elsewhere */
   FAULTS
 } Fault;
 
@@ -42,7 +44,7 @@ static const char *const fault_names[FAULTS] = {
     "wrong size",    "negated field",  "unbalanced start", "wrong sign",  "wrong constant", "wrong slope",
     "wrong optimum", "better optimum", "long lambda",      "wrong cone",  "wrong verdict",  "lost sector",
     "lost extremal", "wrong spike",    "wrong label",      "wrong sums",  "half norm",      "wrong maths",
-    "wrong shape",   "biased draws"};
+    "wrong shape",   "biased draws",   "large start",      "moved sample"};
 static Fault fault;
 static int fault_calls;
 
@@ -172,7 +174,14 @@ WRAP(RfStatus, rf_train_run, RfContext *context, RfTrainResult *result, const Rf
      const RfTrainData *data, const RfTrainSettings *settings) {
   RfTrainSettings own = *settings;
   if (fault == EARLY_STOP) own.max_steps /= 50, own.max_epochs = own.max_epochs > 0 ? 1 : own.max_epochs;
-  return __real_rf_train_run(context, result, net, data, &own);
+  if (fault != LARGE_START) return __real_rf_train_run(context, result, net, data, &own);
+  RfLayeredNet large = *net;
+  large.theta = rf_copy_doubles(net->theta, net->n_parameters);
+  assert_non_null(large.theta);
+  rf_la_scale(large.theta, 1000, net->n_parameters);
+  RfStatus status = __real_rf_train_run(context, result, &large, data, &own);
+  rf_free(large.theta);
+  return status;
 }
 
 /* Digits: every second label. */
@@ -240,6 +249,8 @@ WRAP(double, rf_la_norm, const double *x, rf_index n) {
 WRAP(double, pow, double x, double y) { return __real_pow(x, y) * (fault == WRONG_MATHS ? 1.5 : 1); }
 
 WRAP(double, log, double x) { return __real_log(x) * (fault == WRONG_MATHS ? 0.2 : 1); }
+
+WRAP(double, asinh, double x) { return __real_asinh(x) * (fault == WRONG_MATHS ? 1.01 : 1); }
 
 WRAP(double, exp, double x) { return __real_exp(x) * (fault == WRONG_MATHS ? 1.01 : 1); }
 
@@ -383,6 +394,7 @@ WRAP(void, rf_random_direction, RfRandom *random, double *out, rf_index d) {
 WRAP(RfStatus, rf_data_generate, RfContext *context, RfDataset *data, const char *spec) {
   RfStatus status = __real_rf_data_generate(context, data, spec);
   if (fault == WRONG_LABEL && status == RF_OK && data->n > 0 && data->y) data->y[0] = -data->y[0];
+  if (fault == MOVED_SAMPLE && status == RF_OK && data->n > 0) rf_la_scale(data->X, 3, 1);
   return status;
 }
 

@@ -334,6 +334,37 @@ static void test_random(void **state) {
   }
 }
 
+/* An exact search of seconds says how far it is, in the thread of the call, and ends with the same bounds for
+ * any number of threads. */
+static void watch(void *user, const RfOptimumRecord *record) {
+  double *seen = user; /* records of a search, largest share, nodes */
+  if (record->searched == -1) return;
+  assert_true(record->searched > 0 && record->searched <= 1 && record->nodes >= 0);
+  seen[0]++, seen[1] = fmax(seen[1], record->searched), seen[2] = fmax(seen[2], (double)record->nodes);
+}
+
+static void test_search_is_watched(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=60,d=10"));
+  double lower[2];
+  for (int k = 0; k < 2; k++) {
+    RfOptimumSettings settings;
+    RfOptimum o;
+    double seen[3] = {0};
+    rf_optimum_settings_init(&settings);
+    settings.on_record = watch, settings.user = seen, context.threads = k + 1;
+    assert_ok(&context, rf_optimum_solve(&context, &o, data.X, data.y, data.n, data.d, &settings));
+    assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
+    lower[k] = o.lower;
+    rf_optimum_free(&o);
+  }
+  assert_true(lower[0] == lower[1]);
+  rf_dataset_free(&data);
+}
+
 /* Stopped after its k-th record, for every k up to the last: the bound is one of neurons of both signs. */
 typedef struct Stop {
   volatile int cancel;
@@ -387,6 +418,7 @@ int main(void) {
       cmocka_unit_test(test_interrupted),
       cmocka_unit_test(test_bad_input),
       cmocka_unit_test(test_stopped_anywhere),
+      cmocka_unit_test(test_search_is_watched),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,7 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
                                   : rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
   if (status) goto fail;
+  work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
@@ -180,17 +181,23 @@ static double first_step(const RfLayeredFlow *flow, Clock clock) {
   return clock == CLOCK_FROZEN ? fmin(step, RF_LAYERED_FIRST_FROZEN) : step;
 }
 
-/* A unit leaves its side in the trial step just taken: bisects on the length until the end of the step is
- * just beyond the first such moment. The trial step of that length is left in place. */
+/* A unit leaves its side in the trial step just taken, whose begin is mark 0: straight lines through the ends
+ * of what is known tell where, every third time the middle, until the end of the step is just beyond the
+ * first such moment. The trial step of that length is left in place. */
 static double first_event(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
   Work *work = flow->work;
-  double low = 0, high = step;
-  for (int round = 0; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
-    double middle = 0.5 * (low + high);
-    trial_step(context, flow, middle, clock);
-    *(rf_sided_violated(work->sided) ? &high : &low) = middle;
+  double low = 0, high = step, at = step, over;
+  rf_sided_mark(work->sided, 1);
+  for (int round = 1; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
+    double share = rf_sided_event(work->sided, &over);
+    if (over <= RF_LAYERED_OVER) break;
+    at = low + (round % 3 == 0 || !(share > 0 && share < 1) ? 0.5 : share) * (high - low);
+    trial_step(context, flow, at, clock);
+    bool beyond = rf_sided_violated(work->sided);
+    *(beyond ? &high : &low) = at;
+    rf_sided_mark(work->sided, beyond);
   }
-  trial_step(context, flow, high, clock);
+  if (at != high) trial_step(context, flow, high, clock);
   return high;
 }
 
@@ -215,6 +222,7 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   }
   double *h = &work->h[clock];
   if (!(*h > 0)) *h = first_step(flow, clock);
+  if (!work->smooth) rf_sided_mark(work->sided, 0); /* the last velocity is that of the state */
   for (int tries = 0; tries < 200; tries++) {
     double step = fmin(*h, most), error = trial_step(context, flow, step, clock);
     if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
@@ -278,7 +286,7 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
     return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs a homogeneous network");
   if (!(flow->min_q > 0)) return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs positive margins");
   double target = flow->kappa + kappa, taken, norm = flow->norm;
-  flow->log_t = NAN;
+  flow->log_t = NAN, flow->work->fresh = false; /* a polish has used the sides since */
   for (rf_index step = 0; flow->kappa < target; step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;

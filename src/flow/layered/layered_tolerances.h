@@ -17,7 +17,11 @@
 /* ---- sides ---- */
 #define RF_LAYERED_BEYOND 1e-11 /* of the largest input seen: beyond its kink, not on it by rounding */
 #define RF_LAYERED_SLOPE  1e-9  /* a slope is outside [leak,1] by this, not by rounding */
-#define RF_LAYERED_HELD   1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
+#define RF_LAYERED_AIM                                                                                       \
+  1.5 /* events are aimed at this many times what counts as beyond, so that the next try is beyond */
+#define RF_LAYERED_OVER          3.0   /* and found when no unit is farther beyond than this */
+#define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
+#define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
   1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
 #define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */
