@@ -26,6 +26,7 @@ static const Found found[] = {
     {1, 6, RF_FLOW_CONVERGED},
     /* margins that are differences of terms 1e12 times as large: step limit, velocity off by 2e-4, balance by
      * 9e-6 */
+    {1, 7, RF_FLOW_CONVERGED},
     {1, 42, RF_FLOW_CONVERGED},
     {1, 54, RF_FLOW_CONVERGED},
     {1, 67, RF_FLOW_CONVERGED},
