@@ -415,7 +415,9 @@ static bool answered_before(const RfRun *run, double h) {
     double side = system->sigma[hit->unit * system->n + hit->sample], size = system->x_norm[hit->sample];
     double left = side * rf_la_dot(system->y + hit->unit * system->d,
                                    run->problem->X + hit->sample * system->d, system->d);
-    if (!(left > RF_TOL_APART * size)) return false; /* there together, as far as can be told */
+    if (!(left > RF_TOL_APART * size) && !run->by_steps)
+      return false; /* there together, as far as can be told */
+    left = fmax(left, RF_TOL_PLANE * size);
     if (!(log(left / size) + log(system->q_least) + 2 * system->kappa > 0)) return false;
   }
   return true;
