@@ -105,14 +105,6 @@ RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const 
   return RF_OK;
 }
 
-bool rf_flow_opposite(const double *X, const rf_index *on, rf_index n_on, rf_index d) {
-  for (rf_index z = 0; z < n_on; z++)
-    for (rf_index k = 0; k < z; k++)
-      if (rf_la_dot(X + on[z] * d, X + on[k] * d, d) < 0 && rf_flow_parallel(X + on[z] * d, X + on[k] * d, d))
-        return true;
-  return false;
-}
-
 static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on, rf_index n_on) {
   rf_index d = field->d;
   for (rf_index z = 0; z < n_on; z++) {

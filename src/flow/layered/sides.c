@@ -21,7 +21,7 @@ struct RfSided {
   int8_t *side;            /* n x hidden: 1, -1, 0 = held */
   double *slope;           /* n x hidden */
   double *z;               /* n x hidden: inputs at the last theta */
-  double *scale;           /* hidden: largest |z| seen, what counts as zero */
+  double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
   rf_index held, room;     /* units held */
   rf_index *held_at;       /* held: i*hidden + h */
   double *held_slope;      /* held */
@@ -148,6 +148,19 @@ static rf_index layer_of(const RfSided *sided, rf_index h) {
   return l;
 }
 
+/* What counts as zero is told by the inputs at hand: a trial step that is thrown away may be of any size. */
+static void measure(RfSided *sided) {
+  const RfLayeredNet *net = sided->net;
+  memset(sided->scale, 0, (size_t)sided->hidden * sizeof(double));
+  for (rf_index at = 0; at < sided->n * sided->hidden; at++)
+    sided->scale[at % sided->hidden] = fmax(sided->scale[at % sided->hidden], fabs(sided->z[at]));
+  for (rf_index l = 0; l + 1 < net->n_layers; l++) {
+    double *own = sided->scale + sided->first[l];
+    double floor = RF_LAYERED_UNIT * rf_la_max_abs(own, net->layers[l].outputs);
+    for (rf_index o = 0; o < net->layers[l].outputs; o++) own[o] = fmax(own[o], floor);
+  }
+}
+
 /* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
 static void plane_of(RfSided *sided, double *plane, rf_index at) {
   rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
@@ -160,8 +173,7 @@ void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const doub
   load_matrices(sided, theta);
   for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
   for (rf_index i = 0; i < sided->n; i++) q[i] = sided->y[i] * forward(sided, i);
-  for (rf_index at = 0; at < sided->n * sided->hidden; at++)
-    sided->scale[at % sided->hidden] = fmax(sided->scale[at % sided->hidden], fabs(sided->z[at]));
+  measure(sided);
   for (rf_index k = 0; k < sided->held && held_inputs; k++) held_inputs[k] = sided->z[sided->held_at[k]];
 }
 
@@ -448,7 +460,6 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
         rf_index h = sided->first[l] + o, at = i * hidden + h;
         sided->side[at] = sided->z[at] > 0 ? 1 : -1;
         sided->slope[at] = slope_of(sided, sided->side[at]);
-        sided->scale[h] = fmax(sided->scale[h], fabs(sided->z[at]));
       }
     }
   return RF_OK;
