@@ -41,6 +41,8 @@
  * are within 1000 eta
  */
 #define RF_CERTIFY_STRAY 1e3
+/* layered networks: slopes at kinks are looked for until the residual is below this share of X */
+#define RF_CERTIFY_SLOPES 1e-2
 /* the search of the optimum gets at least this many seconds of the caller's time */
 #define RF_CERTIFY_LEAST_TIME 1e-3
 /* distance to the decision boundary: a line that differs from its unit by less than this share of the

@@ -1,6 +1,7 @@
 /* Certificates for layered networks: the projection of theta on the cone of the gradients, and each layer
  * against its own convex problem (Vardi, Shamir, Srebro: Problems 2 and 4, equation (11)). */
 #include "certify_tolerances.h"
+#include "certify/layered_slopes.h"
 
 #include "reluflow/certify.h"
 #include "layers/layers.h"
@@ -73,8 +74,10 @@ static RfStatus count_kinks(RfContext *context, RfLayeredKkt *kkt, const RfLayer
 }
 
 /* minimise stationarity^2 + complementarity^2 over lambda >= 0: columns (y_i J_i, (2/|theta|)(q_i - 1)),
- * target (theta, 0). */
-static RfStatus project(RfContext *context, RfLayeredKkt *kkt, const Scaled *s, const double *y) {
+ * target (theta, 0). At kinks every choice of slopes is a column; those that would help are found one by one.
+ */
+static RfStatus project(RfContext *context, RfLayeredKkt *kkt, const Scaled *s, const double *X,
+                        const double *y) {
   rf_index P = s->net.n_parameters, rows = P + 1, n = kkt->n, size;
   double norm = rf_la_norm(s->net.theta, P), *columns = NULL, *target = RF_NEW(double, rows),
          *rest = RF_NEW(double, rows);
@@ -91,6 +94,9 @@ static RfStatus project(RfContext *context, RfLayeredKkt *kkt, const Scaled *s, 
     columns[i * rows + P] = 2 / norm * (s->q[i] - 1);
   }
   status = rf_la_nnls(context, kkt->lambda, rest, &info, columns, target, rows, n, rows, NULL);
+  if (status < 0) goto done;
+  if (rf_la_norm(rest, rows) > context->tol.kkt * norm && s->net.leak < 1) /* not yet: perhaps at kinks */
+    status = rf_certify_layered_slopes(context, kkt->lambda, rest, &s->net, X, y, s->q, columns, target, n);
   if (status < 0) goto done;
   kkt->objective = norm * norm / 2;
   kkt->stationarity = rf_la_norm(rest, P) / norm;
@@ -114,7 +120,7 @@ RfStatus rf_certify_layered_kkt(RfContext *context, RfLayeredKkt *kkt, const RfL
     kkt->lambda = RF_NEW(double, n);
     if (!kkt->lambda) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a certificate");
   }
-  if (!status) status = project(context, kkt, &s, y);
+  if (!status) status = project(context, kkt, &s, X, y);
   if (!status) status = count_kinks(context, kkt, &s.net, X, n);
   if (!status) kkt->margins = s.q, s.q = NULL;
   scaled_free(&s);

@@ -46,6 +46,7 @@ struct RfLayeredFlow {
   double tolerance;                                       /* relative, per step context->tol.ode */
   void (*on_step)(void *user, const RfLayeredFlow *flow); /* after each accepted step, when set */
   void *user;
+  bool again; /* a second run, for its progress to say so */
   struct RfLayeredFlowWork *work;
 };
 

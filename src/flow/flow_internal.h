@@ -122,6 +122,9 @@ void rf_system_fields(RfSystem *system, const double *y);
 void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows);
 /* H at the y of the last rf_system_fields. */
 void rf_system_planes(RfSystem *system, const double *y);
+/* Leak 0 and nothing is seen on these sides, nor lies the unit on the hyperplane of two mirrored samples, one
+ * of which is seen from either side: it stays for ever. */
+bool rf_system_unseen(const RfSystem *system, const int8_t *sigma);
 /* Field of a unit: that of its class. */
 static inline double *rf_system_g(const RfSystem *system, rf_index unit) {
   return system->g + system->class_of[unit] * system->d;

@@ -112,8 +112,10 @@
 
 /* ---- long steps (large/) ---------------------------------------------------------------------------- */
 
-#define RF_TOL_STRIDE          2e-4 /* turn of a unit off the continuation of its last step */
-#define RF_TOL_STRIDE_MARGIN   1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE        2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_MARGIN 1e-7 /* margins that solve the equations of a step: weights to as much */
+#define RF_TOL_STRIDE_ROUGH                                                                                  \
+  1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
 #define RF_TOL_STRIDE_DRIFT                                                                                  \
@@ -141,10 +143,16 @@
 #define RF_TOL_ALIKE                                                                                         \
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
-#define RF_TOL_PLAIN      1e-2 /* margin that a unit can make, above which its coordinates are plain */
-#define RF_TOL_PLAIN_LEFT 0.25 /* of v along its start that a step leaves at least: it has not passed v = 0  \
-                                */
-#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_PLAIN 1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_PLAIN_LEFT                                                                                    \
+  0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
+        */
+#define RF_TOL_COLLAPSED     1e-6 /* ratio of a group to its state over that of others: on its way to nothing */
+#define RF_TOL_MARGIN_STEP   1e3 /* of the tolerance, error of a margin in an implicit step: 1e-5 in a fit, */
+#define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
+#define RF_TOL_MARGIN_FINE   1e-7  /* the same in an explicit step, coordinate by coordinate, */
+#define RF_TOL_MARGIN_LEAST  1e-15 /* but not below rounding */
+#define RF_TOL_PLAIN_BALANCE 1e-3  /* |a||w| of a unit far from w = 0 and from a = 0 */
 #define RF_TOL_BLUR                                                                                          \
   1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
         */

@@ -24,6 +24,9 @@ void rf_rows_free(RfManyRows *rows) {
   memset(rows, 0, sizeof *rows);
 }
 
+/* Whether a product is long enough to wake threads for it: a millisecond. */
+static bool pays(const RfManyRows *rows) { return rows->start[rows->n] >= 1000000; }
+
 static rf_index parts_of(rf_index n) {
   rf_index parts = n / LEAST_ROWS;
   return parts < 1 ? 1 : parts < PARTS ? parts : PARTS;
@@ -107,7 +110,7 @@ void rf_rows_images(double *C, const double *A, const RfManyRows *rows, rf_index
     rf_index count = m - k < LANES ? m - k : LANES, lanes = count <= FEW ? FEW : LANES;
     for (rf_index j = 0; j < d; j++)
       for (rf_index l = 0; l < lanes; l++) packed[j * lanes + l] = l < count ? A[(k + l) * d + j] : 0;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && pays(rows))
     for (rf_index part = 0; part < parts; part++) {
       rf_index from = part_at(n, parts, part), to = part_at(n, parts, part + 1);
       (count <= FEW ? few_images : many_images)(C + k * n, packed, rows, from, to, count);
@@ -152,7 +155,7 @@ void rf_rows_combine(double *C, const double *A, const RfManyRows *rows, rf_inde
   for (rf_index k = 0; k < m; k += LANES) {
     rf_index count = m - k < LANES ? m - k : LANES, lanes = count <= FEW ? FEW : LANES, size = d * lanes;
     memset(rows->work, 0, (size_t)(parts * size) * sizeof(double));
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && pays(rows))
     for (rf_index part = 0; part < parts; part++) {
       rf_index from = part_at(n, parts, part), to = part_at(n, parts, part + 1);
       (count <= FEW ? combine_few : combine_many)(rows->work + part * size, A + k * n, rows, from, to, count);

@@ -131,8 +131,7 @@ static inline void cart_relative(Cart *c) {
   c->loss_value = exp(c->log_loss);
 }
 
-/* Margins, loss, and what each plane contributes to the fields on its two sides, at theta on the present
- * sides. */
+/* Margins, loss, and what each plane contributes to the fields on its two sides, on the present sides. */
 static inline void cart_weights(Cart *c, const double *theta) {
   double total = 0, least = INFINITY, share = c->mean ? 1.0 / c->n : 1;
   memset(c->up, 0, sizeof(double) * (size_t)c->planes);
@@ -357,17 +356,21 @@ static inline bool cart_least(const Cart *c, const double *base, const int *v, i
   return false;
 }
 
-/* Decides where neuron k goes on the planes with side 0; number of continuations found (the first is taken).
- */
+/* Where neuron k goes on the planes with side 0: number of continuations found (the first is taken). */
 static inline int cart_corner(Cart *c, int k) {
   double base[CART_D], g[CART_D], z[CART_N], *theta = c->theta + k * (c->d + 1);
   int ridge[CART_N], valley[CART_N], ridges = 0, valleys = 0, found = 0;
   signed char first[CART_N];
   double sign = theta[c->d] >= 0 ? 1 : -1;
-  bool active = false;
+  bool active = false, ways[CART_N][2] = {{false}};
   cart_weights(c, c->theta);
-  for (int i = 0; i < c->n; i++)
-    if (c->plane[i] >= 0 && c->side[k][c->plane[i]] * c->ratio[i] > 0) active = true;
+  for (int i = 0; i < c->n; i++) {
+    int p = c->plane[i];
+    if (p < 0) continue;
+    if (c->side[k][p] == 0)
+      ways[p][c->ratio[i] > 0] = true; /* mirrored samples: one is seen on either side */
+    if (c->side[k][p] * c->ratio[i] > 0 || (ways[p][0] && ways[p][1])) active = true;
+  }
   if (c->leak == 0 && !active) { /* the regular solution stays */
     c->dead[k] = true;
     return 1;
@@ -405,8 +408,7 @@ static inline int cart_corner(Cart *c, int k) {
   return found;
 }
 
-/* After the sides of neuron k have changed: its list of slides, and w exactly on them. False when dependent.
- */
+/* New sides of neuron k: its slides, and w exactly on them. False when dependent. */
 static inline bool cart_refresh(Cart *c, int k) {
   double z[CART_D], *w = c->theta + k * (c->d + 1);
   c->slides[k] = 0;
@@ -511,10 +513,8 @@ static inline void cart_step(Cart *c, double t_end) {
       c->step = 0.35 * h;
       continue;
     }
-    double grow = 0.8 * pow(fmax(error, 1e-3), -1.0 / (2 * column + 1)) *
-                  (column <= 4   ? 2.0
-                   : column == 5 ? 1.3
-                                 : 0.9);
+    double room = column <= 4 ? 2.0 : column == 5 ? 1.3 : 0.9;
+    double grow = 0.8 * pow(fmax(error, 1e-3), -1.0 / (2 * column + 1)) * room;
     for (int k = 0; k < c->m; k++) slides += c->slides[k];
     int same = column, count = 0;
     if (slides > 0) {
@@ -544,8 +544,7 @@ static inline void cart_step(Cart *c, double t_end) {
 
 /* ---- runs ---- */
 
-/* X is n rows of d; W (m rows of d) and a are scaled by `scale`. False when it is too large for the arrays.
- */
+/* X is n rows of d; W (m rows of d) and a are scaled by `scale`. False: too large for the arrays. */
 static inline bool cart_begin(Cart *c, const double *X, const double *y, int n, int d, const double *W,
                               const double *a, int m, double scale, double leak, int loss, bool mean,
                               bool frozen, double tol) {

@@ -55,6 +55,88 @@ static void crosses_mirrored(void **state) {
   assert_true(cart.theta[0] < -0.5);
 }
 
+/* The same neuron carried to margin 400: Ei(v) = e^v/v (1 + 1/v + 2/v^2 + 6/v^3 ...), so that ln t is known
+ * there; the time is booked by an exponential over each step, and is good to a few per cent. */
+static void far_one_neuron(void **state) {
+  (void)state;
+  static CartFar far;
+  double x = 1, y = 1, w = 0.5, a = 0.5;
+  assert_true(cart_begin(&far.cart, &x, &y, 1, 1, &w, &a, 1, 1, 1, 2, false, false, 1e-10));
+  assert_int_equal(far_to_end(&far, 400), CART_REACHED);
+  double v = far.cart.q[0];
+  assert_close(far.log_t, v - log(2 * v) + log(1 + 1 / v + 2 / (v * v)), 0.1);
+  assert_close(far.cart.theta[0], far.cart.theta[1], 1e-12);
+  assert_true(far.trust < 1e-10);
+  assert_close(far.cart.log_loss, -v, 1e-12 * v);
+}
+
+/* The stiff method and the extrapolation are two methods: the same margins at the same place of the path,
+ * which |w| tells, with a slide on the way. */
+static void far_is_the_same_flow(void **state) {
+  (void)state;
+  static CartFar far;
+  double X[] = {1, 0, 1, 1, 0.3, -1}, y[] = {1, -1, 1}, W[] = {1, -1, -0.4, 0.8}, a[] = {1.5, -0.7};
+  assert_true(cart_begin(&far.cart, X, y, 3, 2, W, a, 2, 1, 0, 0, false, false, 1e-11));
+  assert_int_equal(far_to_end(&far, 5), CART_REACHED);
+  assert_true(cart_begin(&cart, X, y, 3, 2, W, a, 2, 1, 0, 0, false, false, 1e-13));
+  double low = 0, high = 1e6, sum = 0; /* the time at which the norm is the same */
+  for (int e = 0; e < 6; e++) sum += far.cart.theta[e] * far.cart.theta[e];
+  for (int round = 0; round < 60; round++) {
+    double t = sqrt(fmax(low, 1e-3) * high), own = 0;
+    assert_true(cart_begin(&cart, X, y, 3, 2, W, a, 2, 1, 0, 0, false, false, 1e-13));
+    assert_int_equal(cart_to_time(&cart, t), CART_REACHED);
+    for (int e = 0; e < 6; e++) own += cart.theta[e] * cart.theta[e];
+    if (own < sum)
+      low = t;
+    else
+      high = t;
+  }
+  for (int e = 0; e < 6; e++) assert_close(cart.theta[e], far.cart.theta[e], 1e-7);
+}
+
+/* Two pairs of samples are seen by nobody until ln t = 35.2, when a neuron that the others turn comes to see
+ * them: the loss stays at 4 for thirteen decades of time, and is no plateau. */
+static void far_wakes(void **state) {
+  (void)state;
+  static CartFar far;
+  RfContext context;
+  FamilyProblem p;
+  rf_context_init(&context);
+  assert_ok(&context, family_problem_new(&context, &p, FAMILY_SYMMETRIC, 1, 150, true));
+  assert_true(opinion_begin(&far.cart, &p, 1e-8));
+  assert_int_equal(far_to_end(&far, 400), CART_REACHED);
+  family_problem_free(&p);
+}
+
+/* What the flow says about random small problems is not contradicted; bench/run statuses for many. */
+static void statuses(void **state) {
+  (void)state;
+  const char *text = getenv("RF_CARTESIAN_SEED");
+  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
+  rf_index given = 0, count = rf_test_iterations(40), wrong = 0;
+  for (rf_index j = 0; j < count; j++) {
+    RfContext context;
+    FamilyProblem p;
+    RfFlowSettings settings;
+    RfFlowResult result;
+    rf_context_init(&context);
+    assert_ok(&context, family_problem_new(&context, &p, (Family)(j % FAMILY_COUNT), seed, j, true));
+    rf_flow_settings_init(&settings);
+    assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+    if (result.limit.outcome == RF_FLOW_CONVERGED || result.limit.outcome == RF_FLOW_NOT_SEPARATED) {
+      Opinion opinion = opinion_on_status(&p, &result);
+      given += opinion.given, wrong += opinion.contradicts;
+      if (opinion.contradicts)
+        print_message("seed %llu, problem %d: %s\n", (unsigned long long)seed, (int)j, opinion.text);
+      if (opinion.contradicts) family_problem_print(stderr, &p, "");
+    }
+    rf_flow_result_free(&result);
+    family_problem_free(&p);
+  }
+  assert_int_equal(wrong, 0);
+  assert_true(2 * given > count);
+}
+
 /* Times, losses and leaks from the clock; small problems in general position. */
 static void finite_times(void **state) {
   (void)state;
@@ -96,7 +178,10 @@ static void finite_times(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_neuron), cmocka_unit_test(slides),
-                                     cmocka_unit_test(crosses_mirrored), cmocka_unit_test(finite_times)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_neuron),       cmocka_unit_test(slides),
+      cmocka_unit_test(crosses_mirrored), cmocka_unit_test(finite_times),
+      cmocka_unit_test(far_one_neuron),   cmocka_unit_test(far_is_the_same_flow),
+      cmocka_unit_test(far_wakes),        cmocka_unit_test(statuses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,9 @@ RfStatus rf_align_path_new(RfContext *context, RfAlignPath **path, const RfAlign
 
 double rf_align_slope(const RfAlignPath *path, rf_index i);
 void rf_align_set_side(RfAlignPath *path, rf_index i, double side);
+/* Leak 0 and no sample is seen, nor are two of those it lies on mirrored, one of which is seen from either
+ * side of their hyperplane: there is nowhere to turn. */
+bool rf_align_blind(const RfAlignPath *path);
 void rf_align_set_field(RfAlignPath *path, const double *g);
 /* base afresh: samples on hyperplanes (side 0) have no fixed slope and do not count, except at leak 1. */
 void rf_align_fresh_base(RfAlignPath *path);

@@ -217,7 +217,7 @@ static RfStatus begin(RfContext *context, RfAlignPath *path, RfAlignNeuron *out,
   path->sign = sign_of_a(path);
   rf_align_fresh_base(path);
   rf_align_set_field(path, path->base);
-  if (path->n_on == 0 || path->sign == 0 || (field->leak == 0 && path->n_active == 0)) return RF_OK;
+  if (path->n_on == 0 || path->sign == 0 || rf_align_blind(path)) return RF_OK;
   return rf_align_turn(context, path, out);
 }
 

@@ -102,6 +102,15 @@ static int start_sign(RfProvedPath *path, double a) {
 
 static bool is_dead(const RfProvedPath *path) { return path->field->leak == 0 && path->n_active == 0; }
 
+/* As rf_align_blind. */
+static bool is_blind(const RfProvedPath *path) {
+  if (!is_dead(path)) return false;
+  for (rf_index j = 0; j < path->n_on; j++)
+    for (rf_index k = 0; k < j; k++)
+      if (rf_prove_parallel(path, path->on[j], path->on[k]) < 0) return false;
+  return true;
+}
+
 static void begin(RfContext *context, RfProvedPath *path, const double *direction, double log_norm) {
   double a = log_norm == -INFINITY ? 0 : direction[path->d];
   path->undecided = path->turned = false, path->failure = NULL;
@@ -112,7 +121,7 @@ static void begin(RfContext *context, RfProvedPath *path, const double *directio
   start_sides(path);
   path->sign = start_sign(path, a);
   rf_prove_field(path);
-  if (path->undecided || path->n_on == 0 || path->sign == 0 || is_dead(path)) return;
+  if (path->undecided || path->n_on == 0 || path->sign == 0 || is_blind(path)) return;
   rf_prove_turn(context, path);
 }
 
@@ -313,7 +322,7 @@ static void pass_hits(RfContext *context, RfProvedPath *path) {
     path->side[i] = 0;
     path->on[path->n_on++] = i;
   }
-  if (is_dead(path)) return;
+  if (is_blind(path)) return;
   rf_prove_turn(context, path);
   for (rf_index z = 0; z < path->n_on && !path->undecided && !path->failure; z++)
     for (rf_index q = 0; q < path->n_hits; q++) path->out->slides += path->on[z] == path->hits[q];

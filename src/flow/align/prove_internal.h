@@ -63,6 +63,8 @@ bool rf_prove_extend(RfProvedPath *path, arb_ptr basis, rf_index *rank, arb_srcp
 
 /* Where the neuron goes from the hyperplanes in on[0..n_on), sides 0: sets sides, on, g, basis, rank. */
 void rf_prove_turn(RfContext *context, RfProvedPath *path);
+/* x_i = t x_k with t > 0 (+1), t < 0 (-1), or neither (0). */
+int rf_prove_parallel(const RfProvedPath *path, rf_index i, rf_index k);
 /* g for the sides at hand where it lies on no hyperplane. */
 void rf_prove_field(RfProvedPath *path);
 

@@ -40,8 +40,8 @@ void rf_prove_field(RfProvedPath *path) {
 
 /* ---- hyperplanes --------------------------------------------------------------------------- */
 
-/* x_i = t x_k with t > 0 (+1), t < 0 (-1), or neither (0). Exact: the rows are doubles. */
-static int parallel(const RfProvedPath *path, rf_index i, rf_index k) {
+/* Exact: the rows are doubles. */
+int rf_prove_parallel(const RfProvedPath *path, rf_index i, rf_index k) {
   arb_srcptr x = row(path, i), y = row(path, k);
   rf_index pivot = 0;
   arb_t left, right;
@@ -80,7 +80,7 @@ static void find_planes(RfProvedPath *path) {
   for (rf_index z = 0; z < path->n_on; z++) {
     rf_index k = 0;
     int orient = 0;
-    while (k < path->n_plane && (orient = parallel(path, path->on[z], path->plane[k])) == 0) k++;
+    while (k < path->n_plane && (orient = rf_prove_parallel(path, path->on[z], path->plane[k])) == 0) k++;
     if (k == path->n_plane) path->plane[path->n_plane++] = path->on[z], orient = 1;
     path->member[z] = k, path->orient[z] = (int8_t)orient;
   }

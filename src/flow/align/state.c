@@ -1,5 +1,6 @@
 /* Alignment: data shared by all neurons of a field, and the state of the neuron at hand. */
 #include "flow/align/align_internal.h"
+#include "flow/flow_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,6 +85,18 @@ void rf_align_set_side(RfAlignPath *path, rf_index i, double side) {
   path->side[i] = side;
   rf_index place = path->window.place[i];
   if (place >= 0) path->window.side[place] = side;
+}
+
+bool rf_align_blind(const RfAlignPath *path) {
+  const RfAlignField *field = path->data->field;
+  rf_index d = field->d;
+  if (field->leak != 0 || path->n_active > 0) return false;
+  for (rf_index j = 0; j < path->n_on; j++)
+    for (rf_index k = 0; k < j; k++) {
+      const double *x = field->X + path->on[j] * d, *other = field->X + path->on[k] * d;
+      if (rf_la_dot(x, other, d) < 0 && rf_flow_parallel(x, other, d)) return false;
+    }
+  return true;
 }
 
 void rf_align_set_field(RfAlignPath *path, const double *g) {

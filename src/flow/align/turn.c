@@ -204,7 +204,7 @@ RfStatus rf_align_pass_hits(RfContext *context, RfAlignPath *path, RfAlignNeuron
     rf_align_set_side(path, i, 0);
     path->on[path->n_on++] = i;
   }
-  if (field->leak == 0 && path->n_active == 0) return RF_OK; /* dead: rests on them */
+  if (rf_align_blind(path)) return RF_OK; /* dead: rests on them */
   if (add >= 2) rf_align_fresh_base(path);
   RfStatus status = rf_align_turn(context, path, out);
   for (rf_index k = 0; k < path->n_on; k++) /* hits that stay begin a slide */

@@ -63,13 +63,12 @@ static void corner_free(Corner *corner) {
 /* Decides the sides of unit k, whose sigma is 0 on every hyperplane to decide, under the weights c. */
 static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const double *c) {
   RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d, positive = 0;
+  rf_index n = system->n, d = system->d;
   int8_t *sigma = system->sigma + k * n;
   RfAlignField field = {.X = system->problem->X, .c = c, .n = n, .d = d, .leak = system->problem->leak};
   corner->n_on = 0;
   memset(corner->base, 0, (size_t)d * sizeof(double));
   for (rf_index i = 0; i < n; i++) {
-    positive += sigma[i] > 0;
     if (system->x_norm[i] == 0) sigma[i] = -1; /* a zero sample has no hyperplane */
     if (sigma[i] == 0)
       corner->on[corner->n_on++] = i;
@@ -77,7 +76,7 @@ static RfStatus resolve_unit(RfRun *run, Corner *corner, rf_index k, const doubl
       rf_la_axpy(corner->base, c[i] * (sigma[i] > 0 ? 1 : field.leak), system->problem->X + i * d, d);
   }
   corner->sides.count = 1;
-  if (field.leak == 0 && positive == 0) { /* dead: the regular solution stays */
+  if (rf_system_unseen(system, sigma)) { /* dead: the regular solution stays */
     for (rf_index z = 0; z < corner->n_on; z++) corner->sides.sign[z] = 0;
     return rf_system_refresh_unit(system, k);
   }
@@ -401,11 +400,44 @@ static int by_unit(const void *left, const void *right) {
   return a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
+/* At a frozen scale several units of one pattern that meet a ridge at one moment meet it one after the other
+ * in the flow, whose weights answer the first before the next (F.6): in which order, rounding no longer
+ * tells. The run takes them together; the one that it is compared with, the largest alone, so that their
+ * distance tells whether it matters. */
+static void largest_alone(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, kept = 0;
+  const double *a = system->y + system->units * d, *rho = a + system->units;
+  for (rf_index j = 0; j < run->n_hits; j++) {
+    RfHit hit = run->hits[j];
+    const int8_t *sigma = system->sigma + hit.unit * n;
+    bool waits = false;
+    for (rf_index k = 0; k < run->n_hits && hit.kind == RF_HIT_PLANE && !waits; k++) {
+      rf_index other = run->hits[k].unit;
+      if (other == hit.unit || run->hits[k].kind != RF_HIT_PLANE || run->hits[k].sample != hit.sample)
+        continue;
+      waits = (a[other] > 0) == (a[hit.unit] > 0) && (a[other] > 0) == (run->problem->y[hit.sample] > 0) &&
+              rho[other] > rho[hit.unit] && memcmp(sigma, system->sigma + other * n, (size_t)n) == 0;
+    }
+    if (waits) {
+      double *w = system->y + hit.unit * d, size = system->x_norm[hit.sample];
+      const double *x = run->problem->X + hit.sample * d;
+      double back = 10 * RF_TOL_APART * size * sigma[hit.sample] - rf_la_dot(w, x, d);
+      rf_la_axpy(w, back / (size * size), x, d);
+      rf_system_put_on(system, hit.unit, w);
+    } else {
+      run->hits[kept++] = hit; /* at or before j: what is still to be compared with stays */
+    }
+  }
+  run->n_hits = kept;
+}
+
 RfStatus rf_events_apply(RfRun *run) {
   RfSystem *system = &run->system;
   Corner corner;
   RfStatus status = corner_new(run->context, &corner, system->n, system->d);
   if (status) return status;
+  if (run->by_steps && run->phase.part == 3 && !run->problem->freeze_second) largest_alone(run);
   qsort(run->hits, (size_t)run->n_hits, sizeof *run->hits, by_unit);
   rf_system_fields(system, system->y);
   for (rf_index j = 0, next; j < run->n_hits && !status; j = next) {

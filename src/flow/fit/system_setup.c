@@ -321,16 +321,27 @@ static rf_index absorb_dependent(RfSystem *system, rf_index unit) {
   return absorbed;
 }
 
+bool rf_system_unseen(const RfSystem *system, const int8_t *sigma) {
+  rf_index n = system->n;
+  if (system->problem->leak != 0) return false;
+  for (rf_index i = 0; i < n; i++)
+    if (sigma[i] > 0) return false;
+  for (rf_index i = 0; i < n; i++)
+    for (rf_index j = 0; j < i && sigma[i] == 0; j++)
+      if (sigma[j] == 0 && system->line[j] == system->line[i] && system->along[j] * system->along[i] < 0)
+        return false;
+  return true;
+}
+
 RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
-  rf_index n = system->n, zeros = 0, positive = 0;
+  rf_index n = system->n, zeros = 0;
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
-    positive += sigma[i] > 0;
     slope[i] = sigma[i] > 0 ? 1 : sigma[i] < 0 ? leak : 0;
   }
-  system->dead[unit] = leak == 0 && positive == 0;
+  system->dead[unit] = rf_system_unseen(system, sigma);
   system->hash[unit] = rf_pattern_hash(sigma, n);
   system->classes_known = false;
   system->clear[unit] = 0;

@@ -198,10 +198,11 @@ static rf_index arrest(RfStride *stride, const RfSystem *system, rf_index u, rf_
 static RfStatus settle(RfStride *stride, const RfSystem *system, double *slopes, bool *settled) {
   RfStatus status = RF_OK;
   *settled = false;
+  bool roughly = true;
   for (int round = 0; round < MOST_CHANGES && !status; round++) {
     rf_index changes = 0, most = round < ONE_BY_ONE ? stride->n : 1;
     bool solved;
-    status = rf_stride_solve(stride, system, &solved);
+    status = rf_stride_solve(stride, system, roughly, &solved);
     if (status || !solved) return status;
     for (rf_index u = 0; u < stride->units && !status; u++) {
       if (stride->unit[u].amplitude == 0 && system->dead[u]) continue;
@@ -210,10 +211,11 @@ static RfStatus settle(RfStride *stride, const RfSystem *system, double *slopes,
       changes += gone;
       if (gone == 0 || round < ONE_BY_ONE) changes += arrest(stride, system, u, most, &status);
     }
-    if (changes == 0 && !status) {
+    if (changes == 0 && !status && !roughly) {
       *settled = true;
       return RF_OK;
     }
+    roughly = roughly && changes > 0;
   }
   return status;
 }

@@ -77,8 +77,9 @@ bool rf_stride_fits(const RfRun *run);
 RfStatus rf_stride_step(RfRun *run);
 
 /* stride_solve.c: directions and growth at the end of a step of length delta with the kinks that side and
- * on describe. solved = false: Newton's method did not get there. */
-RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool *solved);
+ * on describe; roughly: as well as it takes to see which kinks are wrong. solved = false: Newton's method did
+ * not get there. */
+RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool roughly, bool *solved);
 /* The working set becomes the samples marked in wanted (n); margins q_full are the first guess. */
 RfStatus rf_stride_rows(RfStride *stride, const RfSystem *system, const uint8_t *wanted);
 /* Puts sample i among those that unit u is held on; false: it depends on the others. */

@@ -410,7 +410,7 @@ static RfStatus newton_step(RfStride *stride, const RfSystem *system, bool afres
   return RF_OK;
 }
 
-RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool *solved) {
+RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool roughly, bool *solved) {
   RfStatus status = RF_OK;
   bool ok = true;
   double moved = INFINITY, last = INFINITY;
@@ -428,6 +428,7 @@ RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool *solved)
     double scale, off = residual(stride, &scale);
     *solved = off <= RF_TOL_STRIDE_MARGIN ||
               (moved <= RF_TOL_STRIDE_MARGIN && off <= RF_TOL_STRIDE_FAR * scale && off > 0.5 * last);
+    *solved = *solved || (roughly && (moved <= RF_TOL_STRIDE_ROUGH || off <= RF_TOL_STRIDE_ROUGH));
     bool afresh = !factors_serve(stride, off, last);
     last = off;
     if (!*solved) status = newton_step(stride, system, afresh, &moved, &ok);

@@ -4,8 +4,9 @@
  *   time     dtheta/dt   = sum_i r_i y_i df_i
  *   late     dtheta/dtau = sum_i p_i y_i df_i                      dt = dtau/S, carried as ln t
  *   frozen   dphi/dkappa = v/mu - phi, v as late at phi, mu = <v,phi>/|phi|^2: |phi| stays, only the
- * direction moves Method: Dormand and Prince 5(4), first-same-as-last, proportional-integral step control
- * (Hairer, Norsett, Wanner II.4). */
+ * direction moves.
+ * Method: Dormand and Prince 5(4), first-same-as-last, proportional-integral step control (Hairer, Norsett,
+ * Wanner II.4); where stability and not accuracy makes the steps, at rest and at large margins, RODAS. */
 #include "flow/flow.h"
 
 #include <math.h>
@@ -14,12 +15,16 @@
 #include "flow/flow_internal.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/sides.h"
+#include "flow/layered/stiff.h"
 #include "flow/layered/layered_tolerances.h"
+#include "core/core.h"
 #include "la/la.h"
 
 typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
 
 enum { stages = 7 };
+/* Explicit steps made by stability before implicit ones, and how many of these before the next look. */
+enum { STIFF_IN_A_ROW = 15, IMPLICIT_STEPS = 500 };
 
 struct RfLayeredFlowWork {
   const double *X, *y;
@@ -27,11 +32,18 @@ struct RfLayeredFlowWork {
   RfSided *sided; /* by sides, with events; NULL: too large for that, error control crosses kinks */
   bool smooth;    /* a linear network, or one without sides: the gradient of training is the velocity */
   double *q, *k[stages], *trial, *next, *layers0;
+  double *weights;      /* n, zero between uses */
   double shift;         /* ln S at the last evaluation */
   double log_S[stages]; /* ln S at the stages of the last step: the quadrature of t */
   double h[3];          /* next step, per clock */
   double last_err;      /* of the step controller */
   double log_dt;        /* ln of the time that the last step in the late clock took */
+  RfStiff *stiff;       /* NULL: too many parameters for its matrices */
+  int stiff_count;      /* explicit steps in a row that stability made */
+  int implicit;         /* implicit steps still to be taken before the explicit ones are tried again */
+  double growth;        /* largest growth rate at the start of an implicit step */
+  double log_mean;      /* ln of the mean of 1/S over an implicit step */
+  double told;          /* clock of the last rf_progress */
   bool fresh;           /* k[0] holds the velocity at net.theta in the clock `clock` */
   Clock clock;
 };
@@ -45,8 +57,10 @@ void rf_layered_flow_free(RfLayeredFlow *flow) {
   if (work) {
     rf_layers_loss_work_free(work->loss);
     rf_sided_free(work->sided);
+    rf_stiff_free(work->stiff);
     for (int s = 0; s < stages; s++) rf_free(work->k[s]);
     rf_free(work->q), rf_free(work->trial), rf_free(work->next), rf_free(work->layers0);
+    rf_free(work->weights);
   }
   rf_free(work);
   rf_layers_free(&flow->net);
@@ -109,12 +123,15 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   work->X = X, work->y = y;
   work->q = RF_NEW(double, n), work->trial = RF_NEW(double, P), work->next = RF_NEW(double, P);
   work->layers0 = RF_NEW(double, net->n_layers);
-  bool complete = work->q && work->trial && work->next && work->layers0;
+  work->weights = RF_NEW(double, n);
+  bool complete = work->q && work->weights && work->trial && work->next && work->layers0;
   for (int s = 0; s < stages; s++) complete = (work->k[s] = RF_NEW(double, P)) != NULL && complete;
   if (!complete) goto no_memory;
   status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
                                   : rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
+  if (!status && P <= RF_LAYERED_STIFF_MOST) status = rf_stiff_new(context, &work->stiff, P);
   if (status) goto fail;
+  work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
@@ -173,6 +190,61 @@ static double trial_step(const RfContext *context, RfLayeredFlow *flow, double h
   return sqrt(square) / (flow->tolerance * size);
 }
 
+/* Is stability what makes this step? Both last stages are at its end: their velocities over their distance.
+ */
+static bool stability_bound(const RfLayeredFlow *flow, double h) {
+  const Work *work = flow->work;
+  double speeds = 0, places = 0;
+  for (rf_index p = 0; p < flow->net.n_parameters; p++) {
+    double speed = work->k[stages - 1][p] - work->k[stages - 2][p], place = work->next[p] - work->trial[p];
+    speeds += speed * speed, places += place * place;
+  }
+  return h * h * speeds > RF_LAYERED_STIFF * RF_LAYERED_STIFF * places;
+}
+
+typedef struct Field {
+  const RfContext *context;
+  RfLayeredFlow *flow;
+  Clock clock;
+} Field;
+
+static void field(void *user, double *out, const double *theta) {
+  Field *f = user;
+  velocity(f->context, f->flow, out, theta, f->clock);
+}
+
+/* ln of the mean of 1/S where ln S goes from one value to the other on a straight line. */
+static double mean_between(double one, double other) {
+  double gap = fabs(one - other);
+  return -fmin(one, other) + (gap > 1e-9 ? log(-expm1(-gap) / gap) : -gap / 2);
+}
+
+/* The same as trial_step by the implicit method; needs its matrix. */
+static double trial_implicit(const RfContext *context, RfLayeredFlow *flow, double h, Clock clock) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  Field at = {.context = context, .flow = flow, .clock = clock};
+  double error = rf_stiff_step(work->stiff, field, &at, flow->net.theta, work->k[0], h, work->next);
+  double size = fmax(rf_la_norm(flow->net.theta, P), rf_la_norm(work->next, P));
+  if (!isfinite(error)) return error;
+  velocity(context, flow, work->k[stages - 1], work->next, clock);
+  if (!isfinite(work->shift) || !isfinite(rf_la_norm(work->k[stages - 1], P))) return INFINITY;
+  for (rf_index p = 0; p < P; p++)
+    work->trial[p] = 0.5 * (flow->net.theta[p] + work->next[p]) +
+                     h / 8 * (work->k[0][p] - work->k[stages - 1][p]); /* the cubic, in the middle */
+  velocity(context, flow, work->k[1], work->trial, clock);
+  double middle = work->shift, first = mean_between(work->log_S[0], middle);
+  velocity(context, flow, work->k[stages - 1], work->next, clock);
+  work->log_S[stages - 1] = work->shift;
+  work->log_mean = rf_run_log_add(first, mean_between(middle, work->shift)) - log(2);
+  return error / (RF_LAYERED_STIFF_LOOSER * flow->tolerance * size);
+}
+
+static double try_step(const RfContext *context, RfLayeredFlow *flow, double h, Clock clock) {
+  return flow->work->implicit > 0 ? trial_implicit(context, flow, h, clock)
+                                  : trial_step(context, flow, h, clock);
+}
+
 /* A first step that changes theta by one part in a thousand. */
 static double first_step(const RfLayeredFlow *flow, Clock clock) {
   double speed = rf_la_norm(flow->work->k[0], flow->net.n_parameters);
@@ -180,17 +252,23 @@ static double first_step(const RfLayeredFlow *flow, Clock clock) {
   return clock == CLOCK_FROZEN ? fmin(step, RF_LAYERED_FIRST_FROZEN) : step;
 }
 
-/* A unit leaves its side in the trial step just taken: bisects on the length until the end of the step is
- * just beyond the first such moment. The trial step of that length is left in place. */
+/* A unit leaves its side in the trial step just taken, whose begin is mark 0: straight lines through the ends
+ * of what is known tell where, every third time the middle, until the end of the step is just beyond the
+ * first such moment. The trial step of that length is left in place. */
 static double first_event(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
   Work *work = flow->work;
-  double low = 0, high = step;
-  for (int round = 0; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
-    double middle = 0.5 * (low + high);
-    trial_step(context, flow, middle, clock);
-    *(rf_sided_violated(work->sided) ? &high : &low) = middle;
+  double low = 0, high = step, at = step, over;
+  rf_sided_mark(work->sided, 1);
+  for (int round = 1; round < 60 && high - low > RF_LAYERED_EVENT * step; round++) {
+    double share = rf_sided_event(work->sided, &over);
+    if (over <= RF_LAYERED_OVER) break;
+    at = low + (round % 3 == 0 || !(share > 0 && share < 1) ? 0.5 : share) * (high - low);
+    try_step(context, flow, at, clock);
+    bool beyond = rf_sided_violated(work->sided);
+    *(beyond ? &high : &low) = at;
+    rf_sided_mark(work->sided, beyond);
   }
-  trial_step(context, flow, high, clock);
+  if (at != high) try_step(context, flow, high, clock);
   return high;
 }
 
@@ -206,6 +284,45 @@ static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
   return status;
 }
 
+/* Weights of samples change over 1/|df_i|, and everything else over |theta|: differences are small beside
+ * both. */
+static double difference_size(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  double steepest = sqrt((double)flow->net.n_parameters) / flow->norm;
+  if (work->smooth) return RF_LAYERED_DIFFERENCE / steepest;
+  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  for (rf_index i = 0; i < flow->n; i++) {
+    work->weights[i] = 1;
+    rf_sided_gradient(work->sided, work->k[1], work->weights, flow->net.theta);
+    steepest = fmax(steepest, rf_la_norm(work->k[1], flow->net.n_parameters)), work->weights[i] = 0;
+  }
+  return RF_LAYERED_DIFFERENCE / steepest;
+}
+
+static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock) {
+  Work *work = flow->work;
+  Field at = {.context = context, .flow = flow, .clock = clock};
+  rf_index P = flow->net.n_parameters, held = work->smooth ? 0 : rf_sided_held(work->sided);
+  double size = difference_size(flow), *normals = RF_NEW(double, (held + 1) * P);
+  if (!normals) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a stiff step");
+  for (rf_index k = 0; k < held; k++) rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
+  RfStatus status =
+      rf_stiff_prepare(context, work->stiff, field, &at, flow->net.theta, size, normals, held, &work->growth);
+  rf_free(normals);
+  return status;
+}
+
+/* After a step: on to implicit ones when stability has made several in a row, and back after a while. */
+static void count_stiff(RfLayeredFlow *flow, double step) {
+  Work *work = flow->work;
+  if (work->implicit > 0) {
+    work->implicit--, work->stiff_count = 0;
+    return;
+  }
+  work->stiff_count = stability_bound(flow, step) ? work->stiff_count + 1 : 0;
+  if (work->stiff && work->stiff_count >= STIFF_IN_A_ROW) work->implicit = IMPLICIT_STEPS;
+}
+
 /* Advances by at most `most` in the given clock; *taken is the step that was accepted. */
 static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Clock clock, double *taken) {
   Work *work = flow->work;
@@ -215,28 +332,56 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   }
   double *h = &work->h[clock];
   if (!(*h > 0)) *h = first_step(flow, clock);
+  if (!work->smooth) rf_sided_mark(work->sided, 0); /* the last velocity is that of the state */
+  if (work->implicit > 0) { /* no longer than what grows takes to grow: else it would be stepped over */
+    RfStatus status = prepare_implicit(context, flow, clock);
+    if (status) return status;
+    *h = fmin(*h, clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_FROZEN : 1 / work->growth);
+  }
   for (int tries = 0; tries < 200; tries++) {
-    double step = fmin(*h, most), error = trial_step(context, flow, step, clock);
+    double step = fmin(*h, most), error = try_step(context, flow, step, clock);
     if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
       if (event) step = first_event(context, flow, step, clock);
-      double factor = 0.9 * pow(fmax(error, RF_LAYERED_LEAST_ERROR), -0.17) * pow(work->last_err, 0.04);
+      if (!isfinite(rf_la_norm(work->next, flow->net.n_parameters))) { /* no number at the event */
+        flow->rejected++, *h = 0.1 * step;
+        continue;
+      }
+      bool implicit = work->implicit > 0;
+      double factor = 0.9 * pow(fmax(error, RF_LAYERED_LEAST_ERROR), implicit ? -0.21 : -0.17) *
+                      pow(work->last_err, 0.04);
       work->last_err = fmax(error, RF_LAYERED_MEMORY);
       if (step == *h || factor < 1) *h = step * fmin(fmax(factor, 0.2), 8);
+      count_stiff(flow, step);
       double *swap = flow->net.theta;
       flow->net.theta = work->next, work->next = swap;
       swap = work->k[0], work->k[0] = work->k[stages - 1], work->k[stages - 1] = swap;
       flow->steps++, *taken = step;
-      work->log_dt = log(step) + step_mean(work->log_S);
+      work->log_dt = log(step) + (implicit ? work->log_mean : step_mean(work->log_S));
       work->log_S[0] = work->log_S[stages - 1];
       refresh(flow);
       return work->smooth ? RF_OK : settle_sides(flow, event);
     }
     flow->rejected++;
-    *h = step * fmax(0.9 * pow(error, -0.2), 0.1);
+    *h = step * fmax(0.9 * pow(error, work->implicit > 0 ? -0.25 : -0.2), 0.1);
   }
   return RF_UNDECIDED;
+}
+
+/* Ten times a second at most. */
+static void tell(const RfContext *context, RfLayeredFlow *flow) {
+  static const char *const parts[] = {"fitting", "to infinity", "scale frozen"};
+  Work *work = flow->work;
+  char phase[32], detail[160];
+  double now = rf_clock_seconds();
+  if (now - work->told < 0.1) return;
+  work->told = now;
+  rf_format(phase, sizeof phase, "%s%s", flow->again ? "again: " : "", parts[work->clock]);
+  rf_format(detail, sizeof detail, "ln t %.4g  ln loss %.4g  q_min %.3g  steps %lld  units held %lld",
+            flow->log_t, flow->log_loss, flow->min_q, (long long)flow->steps,
+            work->sided ? (long long)rf_sided_held(work->sided) : 0);
+  rf_progress(context, phase, -1, detail);
 }
 
 RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t) {
@@ -248,9 +393,37 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
     if (status) return status;
     now = t - now <= taken ? t : now + taken;
     flow->log_t = log(now);
+    tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
   }
   return RF_OK;
+}
+
+/* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. */
+static bool cancels(RfLayeredFlow *flow, const double *v) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  double pushes = 0, *one = work->k[1], *weights = work->weights;
+  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  for (rf_index i = 0; i < flow->n; i++) {
+    weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
+    rf_sided_gradient(work->sided, one, weights, flow->net.theta);
+    pushes += rf_la_norm(one, P), weights[i] = 0;
+  }
+  return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
+}
+
+/* At rest: at this velocity the loss would hardly fall while tau grows a thousandfold. dL/dtau = -S |v|^2. */
+static bool at_rest(const RfContext *context, RfLayeredFlow *flow, double tau) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  if (!work->sided) return false;
+  if (!work->fresh || work->clock != CLOCK_LATE) {
+    velocity(context, flow, work->k[0], flow->net.theta, CLOCK_LATE);
+    work->fresh = true, work->clock = CLOCK_LATE, work->log_S[0] = work->shift;
+  }
+  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P);
+  return 1000 * fmax(tau, 1) * fall < RF_LAYERED_REST && cancels(flow, work->k[0]);
 }
 
 /* Below, "the loss has stopped falling": its logarithm hardly fell while tau grew a thousandfold
@@ -263,8 +436,10 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     RfStatus status = advance(context, flow, INFINITY, CLOCK_LATE, &taken);
     if (status) return status;
     flow->log_t = rf_run_log_add(flow->log_t, flow->work->log_dt);
+    tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
+    if (at_rest(context, flow, tau)) return RF_NOT_SEPARABLE;
     if (tau > mark_tau * 1000) {
       if (mark_loss - flow->log_loss < RF_LAYERED_REST) return RF_NOT_SEPARABLE;
       mark_tau = tau, mark_loss = flow->log_loss;
@@ -278,13 +453,14 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
     return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs a homogeneous network");
   if (!(flow->min_q > 0)) return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs positive margins");
   double target = flow->kappa + kappa, taken, norm = flow->norm;
-  flow->log_t = NAN;
+  flow->log_t = NAN, flow->work->fresh = false; /* a polish has used the sides since */
   for (rf_index step = 0; flow->kappa < target; step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;
     RfStatus status = advance(context, flow, target - flow->kappa, CLOCK_FROZEN, &taken);
     if (status) return status;
     flow->kappa = target - flow->kappa <= taken ? target : flow->kappa + taken;
+    tell(context, flow);
     rf_la_scale(flow->net.theta, norm / flow->norm,
                 flow->net.n_parameters); /* |phi| drifts by rounding only */
   }

@@ -14,10 +14,25 @@
                               */
 #define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
 
+/* ---- stiffness ---- */
+#define RF_LAYERED_STIFF 3.25 /* h times an eigenvalue, where the stable region of the method ends */
+#define RF_LAYERED_STIFF_MOST                                                                                \
+  200 /* parameters up to which a matrix a step costs less than the steps it saves */
+#define RF_LAYERED_STIFF_FROZEN 0.25 /* of kappa: what leaves a limit grows at rates of order one in it */
+
+#define RF_LAYERED_STIFF_LOOSER                                                                              \
+  100.0 /* tolerance of implicit steps: their estimate is of order 3, and stiff errors die out */
+#define RF_LAYERED_CANCELS 1e-6 /* |sum of pushes| over the sum of their sizes: they cancel */
+
 /* ---- sides ---- */
-#define RF_LAYERED_BEYOND 1e-11 /* of the largest input seen: beyond its kink, not on it by rounding */
-#define RF_LAYERED_SLOPE  1e-9  /* a slope is outside [leak,1] by this, not by rounding */
-#define RF_LAYERED_HELD   1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
+#define RF_LAYERED_BEYOND 1e-11 /* of the unit's largest input: beyond its kink, not on it by rounding */
+#define RF_LAYERED_UNIT   1e-2 /* of the largest input of its layer, at least: rounding of sums that cancel */
+#define RF_LAYERED_SLOPE  1e-9 /* a slope is outside [leak,1] by this, not by rounding */
+#define RF_LAYERED_AIM                                                                                       \
+  1.5 /* events are aimed at this many times what counts as beyond, so that the next try is beyond */
+#define RF_LAYERED_OVER          3.0   /* and found when no unit is farther beyond than this */
+#define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
+#define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
   1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
 #define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */

@@ -147,7 +147,6 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     if (!status && polish.ok) status = rf_layers_copy(context, &last, &limit->net);
   }
   limit->distance = polish.distance, limit->held = polish.held;
-  limit->stationarity = polish.residual;
   if (status > 0)
     end_with(limit, outcome_of(status), reason(status)), status = RF_OK;
   else if (!agree)
@@ -198,7 +197,7 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   RfLayeredFlow flow = {0};
   RfStatus status = rf_layered_flow_new(context, &flow, start, X, y, n, loss);
   if (status) return status;
-  flow.tolerance *= 30, flow.max_steps = settings->max_steps;
+  flow.tolerance *= 30, flow.max_steps = settings->max_steps, flow.again = true;
   status = run_once(context, &other, &flow, X, y, settings, 0, RF_LAYERED_MARGIN_OTHER);
   if (!status && other.outcome == RF_FLOW_CONVERGED)
     limit->direction_error = rf_layered_distance(limit->net.theta, other.net.theta, other.net.n_parameters);
@@ -214,16 +213,14 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   return status;
 }
 
-/* Margins of limit->net; its certificate by the KKT projection, or, where units are held on kinks, by the
- * multipliers and slopes that the polish found; then |theta| = 1. */
+/* Margins of limit->net and its certificate by the KKT projection; then |theta| = 1. */
 static RfStatus certify(RfContext *context, RfLayeredLimit *limit, const double *X, const double *y,
                         rf_index n) {
   RfLayeredKkt kkt = {0};
   RfStatus status = RF_OK;
   bool found = limit->outcome == RF_FLOW_CONVERGED;
-  double polished = limit->stationarity;
   limit->margin = limit->stationarity = limit->complementarity = NAN;
-  if (!found) rf_free(limit->lambda), limit->lambda = NULL;
+  rf_free(limit->lambda), limit->lambda = NULL;
   if (rf_layers_homogeneity(&limit->net) > 0) {
     status = rf_certify_layered_kkt(context, &kkt, &limit->net, X, y, n);
     limit->margin = kkt.margin;
@@ -231,15 +228,8 @@ static RfStatus certify(RfContext *context, RfLayeredLimit *limit, const double 
   if (status >= 0 && kkt.lambda) {
     limit->margins = kkt.margins, kkt.margins = NULL;
     if (kkt.kinks > limit->held) limit->held = kkt.kinks;
-    if (!found || limit->held == 0) {
-      rf_free(limit->lambda);
-      limit->stationarity = kkt.stationarity, limit->complementarity = kkt.complementarity;
-      limit->lambda = kkt.lambda, kkt.lambda = NULL;
-    } else {
-      limit->stationarity = polished, limit->complementarity = 0;
-      for (rf_index i = 0; i < n; i++)
-        limit->complementarity += limit->lambda[i] * (limit->margins[i] - 1) / kkt.objective;
-    }
+    limit->stationarity = kkt.stationarity, limit->complementarity = kkt.complementarity;
+    limit->lambda = kkt.lambda, kkt.lambda = NULL;
     if (found && !(fmax(limit->stationarity, limit->complementarity) <= context->tol.kkt))
       end_with(limit, RF_FLOW_UNDECIDED, "the point found is not a KKT point to the tolerance");
   }

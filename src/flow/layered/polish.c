@@ -23,14 +23,14 @@ typedef struct Polish {
   double *weights;     /* n */
   double *G;           /* k+K rows of P: y_i df_i, then dz */
   double *system;      /* (P+k+K)^2 */
-  double *step;        /* P+k+K */
+  double *step, *way;  /* P+k+K each */
   double *plus, *minus;
 } Polish;
 
 static void polish_free(Polish *polish) {
   rf_free(polish->support), rf_free(polish->lambda), rf_free(polish->theta), rf_free(polish->q);
   rf_free(polish->z), rf_free(polish->weights), rf_free(polish->G), rf_free(polish->system);
-  rf_free(polish->step), rf_free(polish->plus), rf_free(polish->minus);
+  rf_free(polish->step), rf_free(polish->way), rf_free(polish->plus), rf_free(polish->minus);
 }
 
 static RfStatus polish_new(Polish *polish) {
@@ -39,9 +39,11 @@ static RfStatus polish_new(Polish *polish) {
   polish->theta = RF_NEW(double, P), polish->q = RF_NEW(double, n), polish->weights = RF_NEW(double, n);
   polish->z = RF_NEW(double, K + 1), polish->G = RF_NEW(double, (n + K) * P);
   polish->system = RF_NEW(double, size *size), polish->step = RF_NEW(double, size);
+  polish->way = RF_NEW(double, size);
   polish->plus = RF_NEW(double, P), polish->minus = RF_NEW(double, P);
   bool complete = polish->support && polish->lambda && polish->theta && polish->q && polish->weights &&
-                  polish->z && polish->G && polish->system && polish->step && polish->plus && polish->minus;
+                  polish->z && polish->G && polish->system && polish->step && polish->way && polish->plus &&
+                  polish->minus;
   return complete ? RF_OK : rf_fail(polish->context, RF_ERR_MEMORY, "out of memory for a limit");
 }
 
@@ -111,26 +113,42 @@ static double residual(Polish *polish) {
   return rf_la_norm(polish->step, P + k + polish->K) / rf_la_norm(polish->theta, P);
 }
 
-/* Newton on the present support; *error: relative residual where it stopped. */
+/* Adds factor times the step (P+k+K) to the unknowns; the residual there. */
+static double move(Polish *polish, const double *step, double factor) {
+  rf_index P = polish->P;
+  rf_la_axpy(polish->theta, factor, step, P);
+  rf_la_axpy(polish->lambda, factor, step + P, polish->k);
+  rf_la_axpy(rf_sided_slopes(polish->sided), factor, step + P + polish->k, polish->K);
+  evaluate(polish);
+  return residual(polish);
+}
+
+/* Newton on the present support, its steps halved until the residual falls: where the system is nearly
+ * singular a whole step leads far away. *error: relative residual where it stopped. */
 static RfStatus newton(Polish *polish, double *error) {
   rf_index P = polish->P, size = P + polish->k + polish->K, rank;
   double before = INFINITY;
   evaluate(polish);
   *error = residual(polish);
-  for (int round = 0; round < 40 && *error > RF_LAYERED_NEWTON && *error < 0.9 * before; round++) {
+  for (int round = 0; round < 60 && *error > RF_LAYERED_NEWTON && *error < 0.98 * before; round++) {
     before = *error;
     form_system(polish);
     RfStatus status = rf_la_least_squares(polish->context, polish->system, polish->step, size, size,
                                           RF_LAYERED_SYMMETRY, &rank);
     if (status) return status;
-    rf_la_axpy(polish->theta, 1, polish->step, P);
-    rf_la_axpy(polish->lambda, 1, polish->step + P, polish->k);
-    rf_la_axpy(rf_sided_slopes(polish->sided), 1, polish->step + P + polish->k, polish->K);
-    evaluate(polish);
-    *error = residual(polish);
+    memcpy(polish->way, polish->step, (size_t)size * sizeof(double));
+    *error = move(polish, polish->way, 1);
+    for (double part = 0.5; !(*error < before) && part > 0.01; part *= 0.5)
+      *error = move(polish, polish->way, -part);
     if (!isfinite(*error)) break;
   }
   return RF_OK;
+}
+
+static void leave(Polish *polish, rf_index j) {
+  polish->k--;
+  for (; j < polish->k; j++)
+    polish->support[j] = polish->support[j + 1], polish->lambda[j] = polish->lambda[j + 1];
 }
 
 /* Samples that do not push leave, samples that are too close enter; true when the support changed. */
@@ -141,9 +159,7 @@ static bool mend_support(Polish *polish) {
   for (rf_index j = 0; j < polish->k; j++)
     if (polish->lambda[j] < most_negative) most_negative = polish->lambda[j], worst = j;
   if (worst >= 0) {
-    polish->k--;
-    for (rf_index j = worst; j < polish->k; j++)
-      polish->support[j] = polish->support[j + 1], polish->lambda[j] = polish->lambda[j + 1];
+    leave(polish, worst);
     return true;
   }
   for (rf_index i = 0; i < polish->n; i++) {
@@ -180,16 +196,39 @@ static bool begin(Polish *polish, const double *state, const double *p, double d
   return true;
 }
 
-/* Newton, and changes of the support, until both are settled; false when they do not. */
-static RfStatus solve(Polish *polish, double *error) {
+/* Newton, and changes of the support, until both are settled; false when they do not. More samples than the
+ * network can give one margin have no common solution: `without` (>= 0) is left out from the start. */
+static RfStatus solve(Polish *polish, double *error, rf_index without) {
   RfStatus status = RF_OK;
   *error = INFINITY;
+  for (rf_index j = polish->k - 1; j >= 0; j--)
+    if (polish->support[j] == without) leave(polish, j);
   for (int round = 0; round < 20 && !status; round++) {
     status = newton(polish, error);
     if (status || !(*error < RF_LAYERED_SOLVED) || !mend_support(polish)) break;
     *error = INFINITY;
+    if (without >= 0 && polish->support[polish->k - 1] == without) break; /* it belongs to the support */
   }
   return status == RF_ERR_NUMERIC ? RF_OK : status;
+}
+
+/* Samples up to which each of them is left out in turn. */
+enum { MOST_TURNS = 32 };
+
+/* One try from the state: result->ok when it ends in a KKT point close by, in polish. */
+static RfStatus attempt(Polish *polish, RfLayeredPolish *result, double *error, const double *slopes,
+                        const double *theta, const double *p, double degree, double weighs,
+                        rf_index without) {
+  RfSided *sided = polish->sided;
+  RfStatus status = RF_OK;
+  if (polish->K > 0) memcpy(rf_sided_slopes(sided), slopes, (size_t)polish->K * sizeof(double));
+  *error = INFINITY;
+  if (begin(polish, theta, p, degree, weighs)) status = solve(polish, error, without);
+  if (status || !(*error < RF_LAYERED_SOLVED)) return status;
+  result->distance = rf_layered_distance(theta, polish->theta, polish->P);
+  result->ok =
+      result->distance < RF_LAYERED_REACH && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
+  return RF_OK;
 }
 
 RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided *sided, double *theta,
@@ -203,15 +242,12 @@ RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided 
   if (!status && !slopes) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
   if (!status && K > 0) memcpy(slopes, rf_sided_slopes(sided), (size_t)K * sizeof(double));
   /* Samples that weigh little may be no supports, and too many of them leave Newton nowhere to go: then
-   * fewer. */
-  for (double weighs = RF_LAYERED_WEIGHS; weighs < 1 && !status && !result->ok; weighs *= RF_LAYERED_FEWER) {
-    if (K > 0) memcpy(rf_sided_slopes(sided), slopes, (size_t)K * sizeof(double));
-    if (begin(&polish, theta, p, degree, weighs)) status = solve(&polish, &error);
-    if (status || !(error < RF_LAYERED_SOLVED)) continue;
-    result->distance = rf_layered_distance(theta, polish.theta, P);
-    result->ok =
-        result->distance < RF_LAYERED_REACH && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
-  }
+   * fewer, and then without each of the samples that weigh in turn. */
+  for (double weighs = RF_LAYERED_WEIGHS; weighs < 1 && !status && !result->ok; weighs *= RF_LAYERED_FEWER)
+    status = attempt(&polish, result, &error, slopes, theta, p, degree, weighs, -1);
+  for (rf_index i = 0; i < n && n <= MOST_TURNS && !status && !result->ok; i++)
+    if (p[i] > RF_LAYERED_WEIGHS)
+      status = attempt(&polish, result, &error, slopes, theta, p, degree, RF_LAYERED_WEIGHS, i);
   if (!status && result->ok) {
     result->residual = error;
     memcpy(theta, polish.theta, (size_t)P * sizeof(double));

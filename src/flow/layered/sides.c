@@ -15,20 +15,23 @@ struct RfSided {
   const double *X, *y;
   rf_index n, hidden, P, width; /* width: largest layer */
   RfLoss loss;
-  rf_index *first;       /* per layer: where its hidden inputs begin; the last layer has none */
-  int32_t **index;       /* per layer: outputs x inputs, index into theta or -1 */
-  double **matrix;       /* per layer: outputs x inputs at the last theta */
-  int8_t *side;          /* n x hidden: 1, -1, 0 = held */
-  double *slope;         /* n x hidden */
-  double *z;             /* n x hidden: inputs at the last theta */
-  double *scale;         /* hidden: largest |z| seen, what counts as zero */
-  rf_index held, room;   /* units held */
-  rf_index *held_at;     /* held: i*hidden + h */
-  double *held_slope;    /* held */
-  double *p, *own;       /* n ; n */
-  double *delta, *below; /* width each */
-  double *activation;    /* (layers+1) x width: of one sample */
-  double *v, *plane;     /* P each */
+  rf_index *first;         /* per layer: where its hidden inputs begin; the last layer has none */
+  int32_t **index;         /* per layer: outputs x inputs, index into theta or -1 */
+  double **matrix;         /* per layer: outputs x inputs at the last theta */
+  int8_t *side;            /* n x hidden: 1, -1, 0 = held */
+  double *slope;           /* n x hidden */
+  double *z;               /* n x hidden: inputs at the last theta */
+  double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
+  rf_index held, room;     /* units held */
+  rf_index *held_at;       /* held: i*hidden + h */
+  double *held_slope;      /* held */
+  double *p, *own;         /* n ; n */
+  double *delta, *below;   /* width each */
+  double *activation;      /* (layers+1) x width: of one sample */
+  double *v, *plane;       /* P each */
+  int8_t *busy;            /* n: a unit is held on this sample */
+  double *marked_z[2];     /* n x hidden: at the two ends between which an event lies */
+  double *marked_slope[2]; /* held: the same */
 };
 
 bool rf_sided_suits(const RfLayeredNet *net, rf_index n) {
@@ -48,7 +51,8 @@ void rf_sided_free(RfSided *sided) {
   rf_free(sided->side), rf_free(sided->slope), rf_free(sided->z), rf_free(sided->scale);
   rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->p), rf_free(sided->own);
   rf_free(sided->delta), rf_free(sided->below), rf_free(sided->activation);
-  rf_free(sided->v), rf_free(sided->plane);
+  rf_free(sided->v), rf_free(sided->plane), rf_free(sided->busy);
+  for (int end = 0; end < 2; end++) rf_free(sided->marked_z[end]), rf_free(sided->marked_slope[end]);
   rf_free(sided);
 }
 
@@ -144,12 +148,32 @@ static rf_index layer_of(const RfSided *sided, rf_index h) {
   return l;
 }
 
+/* What counts as zero is told by the inputs at hand: a trial step that is thrown away may be of any size. */
+static void measure(RfSided *sided) {
+  const RfLayeredNet *net = sided->net;
+  memset(sided->scale, 0, (size_t)sided->hidden * sizeof(double));
+  for (rf_index at = 0; at < sided->n * sided->hidden; at++)
+    sided->scale[at % sided->hidden] = fmax(sided->scale[at % sided->hidden], fabs(sided->z[at]));
+  for (rf_index l = 0; l + 1 < net->n_layers; l++) {
+    double *own = sided->scale + sided->first[l];
+    double floor = RF_LAYERED_UNIT * rf_la_max_abs(own, net->layers[l].outputs);
+    for (rf_index o = 0; o < net->layers[l].outputs; o++) own[o] = fmax(own[o], floor);
+  }
+}
+
+/* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
+static void plane_of(RfSided *sided, double *plane, rf_index at) {
+  rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
+  memset(plane, 0, (size_t)sided->P * sizeof(double));
+  forward(sided, i);
+  backward(sided, plane, i, l, h - sided->first[l], 1);
+}
+
 void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const double *theta) {
   load_matrices(sided, theta);
   for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
   for (rf_index i = 0; i < sided->n; i++) q[i] = sided->y[i] * forward(sided, i);
-  for (rf_index at = 0; at < sided->n * sided->hidden; at++)
-    sided->scale[at % sided->hidden] = fmax(sided->scale[at % sided->hidden], fabs(sided->z[at]));
+  measure(sided);
   for (rf_index k = 0; k < sided->held && held_inputs; k++) held_inputs[k] = sided->z[sided->held_at[k]];
 }
 
@@ -165,12 +189,8 @@ void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, 
 }
 
 void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *theta) {
-  rf_index i = sided->held_at[k] / sided->hidden, h = sided->held_at[k] % sided->hidden;
-  rf_index l = layer_of(sided, h);
   load_matrices(sided, theta);
-  memset(gradient, 0, (size_t)sided->P * sizeof(double));
-  forward(sided, i);
-  backward(sided, gradient, i, l, h - sided->first[l], 1);
+  plane_of(sided, gradient, sided->held_at[k]);
 }
 
 rf_index rf_sided_held(const RfSided *sided) { return sided->held; }
@@ -178,52 +198,82 @@ double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 
 /* ---- the velocity, with slopes that hold --------------------------------------------------- */
 
-/* v at the slopes as they are, p from the margins. */
-static void plain_velocity(RfSided *sided, double *v) {
+/* Adds what sample i contributes to v at the slopes as they are. */
+static void add_sample(RfSided *sided, double *v, rf_index i) {
+  forward(sided, i);
+  backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
+}
+
+/* v of the samples on which nothing is held; where p is below rounding of the sum nothing is added. */
+static void free_velocity(RfSided *sided, double *v) {
   memset(v, 0, (size_t)sided->P * sizeof(double));
-  for (rf_index i = 0; i < sided->n; i++) {
-    forward(sided, i);
-    backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
+  for (rf_index i = 0; i < sided->n; i++)
+    if (!sided->busy[i] && sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_sample(sided, v, i);
+}
+
+/* Where the held units are looked at: memory of one call of hold(). */
+typedef struct Holding {
+  double *jacobian, *speed, *shifted; /* held x held; held; held */
+  double *planes;                     /* held x P: d z_k/d theta */
+  double *rest, *change;              /* P each: v of the other samples; change of v by one slope */
+} Holding;
+
+/* Speeds d z_k/d tau of the held units at their present slopes; v is left behind. */
+static void held_speeds(RfSided *sided, Holding *work, double *v) {
+  rf_index K = sided->held, P = sided->P;
+  for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
+  memcpy(v, work->rest, (size_t)P * sizeof *v);
+  for (rf_index i = 0; i < sided->n; i++)
+    if (sided->busy[i]) add_sample(sided, v, i);
+  for (rf_index k = 0; k < K; k++) {
+    plane_of(sided, work->planes + k * P, sided->held_at[k]);
+    work->speed[k] = rf_la_dot(work->planes + k * P, v, P);
   }
 }
 
-/* Speeds d z_k/d tau of the held units at their present slopes; v is left behind. */
-static void held_speeds(RfSided *sided, double *speed, double *v) {
-  for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
-  plain_velocity(sided, v);
-  for (rf_index k = 0; k < sided->held; k++) {
-    rf_index i = sided->held_at[k] / sided->hidden, h = sided->held_at[k] % sided->hidden;
-    rf_index l = layer_of(sided, h);
-    memset(sided->plane, 0, (size_t)sided->P * sizeof(double));
-    forward(sided, i);
-    backward(sided, sided->plane, i, l, h - sided->first[l], 1);
-    speed[k] = rf_la_dot(sided->plane, v, sided->P);
+/* Column k of the derivative of the speeds: a slope changes v through its own sample alone, and the planes of
+ * that sample. */
+static void held_column(RfSided *sided, Holding *work, const double *v, rf_index k) {
+  rf_index K = sided->held, P = sided->P, at = sided->held_at[k], i = at / sided->hidden;
+  double *change = work->change, slope = sided->slope[at];
+  memset(change, 0, (size_t)P * sizeof *change);
+  add_sample(sided, change, i);
+  rf_la_scale(change, -1, P);
+  sided->slope[at] = slope + RF_LAYERED_SLOPE_STEP;
+  add_sample(sided, change, i);
+  for (rf_index r = 0; r < K; r++) {
+    const double *plane = work->planes + r * P;
+    double shift = rf_la_dot(plane, change, P);
+    if (r != k && sided->held_at[r] / sided->hidden == i) {
+      plane_of(sided, sided->plane, sided->held_at[r]);
+      shift = rf_la_dot(sided->plane, v, P) + rf_la_dot(sided->plane, change, P) - work->speed[r];
+    }
+    work->jacobian[r * K + k] = shift / RF_LAYERED_SLOPE_STEP;
   }
+  sided->slope[at] = slope;
 }
 
 /* Newton on speeds = 0; they are polynomials of the slopes, affine for units of different samples. */
 static void hold(RfSided *sided, double *v) {
-  rf_index K = sided->held, rank;
-  double *work = RF_NEW(double, K *K + 2 * K), before = INFINITY;
-  if (!work) return; /* slopes stay as they were: the step controller sees it */
-  double *speed = work + K * K, *shifted = speed + K;
+  rf_index K = sided->held, P = sided->P, rank;
+  double *memory = RF_NEW(double, K *K + 2 * K + K * P + 2 * P), before = INFINITY;
+  if (!memory) return; /* slopes stay as they were: the step controller sees it */
+  Holding work = {.jacobian = memory, .speed = memory + K * K};
+  work.shifted = work.speed + K, work.planes = work.shifted + K;
+  work.rest = work.planes + K * P, work.change = work.rest + P;
+  free_velocity(sided, work.rest);
   for (int round = 0; round < 8; round++) {
-    held_speeds(sided, speed, v);
-    double size = rf_la_norm(speed, K);
-    if (!(size > RF_LAYERED_HELD * rf_la_norm(v, sided->P)) || !(size < 0.9 * before)) break;
+    held_speeds(sided, &work, v);
+    double size = rf_la_norm(work.speed, K);
+    if (!(size > RF_LAYERED_HELD * rf_la_norm(v, P)) || !(size < 0.9 * before)) break;
     before = size;
-    for (rf_index k = 0; k < K; k++) {
-      sided->held_slope[k] += RF_LAYERED_SLOPE_STEP;
-      held_speeds(sided, shifted, v);
-      sided->held_slope[k] -= RF_LAYERED_SLOPE_STEP;
-      for (rf_index r = 0; r < K; r++) work[r * K + k] = (shifted[r] - speed[r]) / RF_LAYERED_SLOPE_STEP;
-    }
-    for (rf_index r = 0; r < K; r++) shifted[r] = -speed[r];
-    if (rf_la_least_squares(sided->context, work, shifted, K, K, RF_LAYERED_RANK, &rank)) break;
-    rf_la_axpy(sided->held_slope, 1, shifted, K);
+    for (rf_index k = 0; k < K; k++) held_column(sided, &work, v, k);
+    for (rf_index r = 0; r < K; r++) work.shifted[r] = -work.speed[r];
+    if (rf_la_least_squares(sided->context, work.jacobian, work.shifted, K, K, RF_LAYERED_RANK, &rank)) break;
+    rf_la_axpy(sided->held_slope, 1, work.shifted, K);
+    if (round == 7) held_speeds(sided, &work, v);
   }
-  held_speeds(sided, speed, v);
-  rf_free(work);
+  rf_free(memory);
 }
 
 double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta) {
@@ -233,7 +283,7 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
   if (sided->held > 0)
     hold(sided, v);
   else
-    plain_velocity(sided, v);
+    free_velocity(sided, v);
   return log_S;
 }
 
@@ -266,20 +316,55 @@ bool rf_sided_violated(const RfSided *sided) {
   return !(rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided));
 }
 
+void rf_sided_mark(RfSided *sided, int end) {
+  memcpy(sided->marked_z[end], sided->z, (size_t)(sided->n * sided->hidden) * sizeof(double));
+  if (sided->held > 0)
+    memcpy(sided->marked_slope[end], sided->held_slope, (size_t)sided->held * sizeof(double));
+}
+
+/* Where a straight line from `low` (inside, or outside by rounding) to `high` passes -aim. */
+static double passes(double low, double high, double aim) {
+  return low <= -aim || low <= high ? 0 : (low + aim) / (low - high);
+}
+
+double rf_sided_event(const RfSided *sided, double *over) {
+  double first = 1;
+  *over = 0;
+  for (rf_index at = 0; at < sided->n * sided->hidden; at++) {
+    double beyond = RF_LAYERED_BEYOND * sided->scale[at % sided->hidden], side = sided->side[at];
+    double high = side * sided->marked_z[1][at];
+    if (sided->net->leak == 1 || !(high < -beyond)) continue;
+    *over = fmax(*over, -high / beyond);
+    first = fmin(first, passes(side * sided->marked_z[0][at], high, RF_LAYERED_AIM * beyond));
+  }
+  for (rf_index k = 0; k < sided->held; k++) {
+    double low = sided->marked_slope[0][k], high = sided->marked_slope[1][k], leak = sided->net->leak;
+    double out = fmax(high - 1, leak - high);
+    if (!(out > RF_LAYERED_SLOPE)) continue;
+    *over = fmax(*over, out / RF_LAYERED_SLOPE);
+    first = fmin(first, high > 1 ? passes(1 - low, 1 - high, RF_LAYERED_AIM * RF_LAYERED_SLOPE)
+                                 : passes(low - leak, high - leak, RF_LAYERED_AIM * RF_LAYERED_SLOPE));
+  }
+  return first;
+}
+
 static RfStatus add_held(RfSided *sided, rf_index at) {
   if (sided->held == sided->room) {
     rf_index room = sided->room ? 2 * sided->room : 16;
     rf_index *units = RF_NEW(rf_index, room);
-    double *slopes = RF_NEW(double, room);
-    if (!units || !slopes) {
-      rf_free(units), rf_free(slopes);
+    double *slopes = RF_NEW(double, room), *low = RF_NEW(double, room), *high = RF_NEW(double, room);
+    if (!units || !slopes || !low || !high) {
+      rf_free(units), rf_free(slopes), rf_free(low), rf_free(high);
       return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
     }
     for (rf_index k = 0; k < sided->held; k++) units[k] = sided->held_at[k], slopes[k] = sided->held_slope[k];
     rf_free(sided->held_at), rf_free(sided->held_slope);
+    rf_free(sided->marked_slope[0]), rf_free(sided->marked_slope[1]);
+    sided->marked_slope[0] = low, sided->marked_slope[1] = high;
     sided->held_at = units, sided->held_slope = slopes, sided->room = room;
   }
   sided->side[at] = 0;
+  sided->busy[at / sided->hidden] = 1;
   sided->held_at[sided->held] = at;
   sided->held_slope[sided->held++] = 0.5 * (1 + sided->net->leak);
   return RF_OK;
@@ -291,16 +376,15 @@ static void let_go(RfSided *sided, rf_index k, int8_t side) {
   for (rf_index j = k; j < sided->held; j++)
     sided->held_at[j] = sided->held_at[j + 1], sided->held_slope[j] = sided->held_slope[j + 1];
   sided->side[at] = side, sided->slope[at] = slope_of(sided, side);
+  sided->busy[at / sided->hidden] = 0;
+  for (rf_index j = 0; j < sided->held; j++) sided->busy[sided->held_at[j] / sided->hidden] = 1;
 }
 
 /* d z/d tau of unit `at` when it is on `side`, the others held. */
 static double speed_on(RfSided *sided, rf_index at, int8_t side, const double *theta) {
-  rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
   sided->side[at] = side, sided->slope[at] = slope_of(sided, side);
   rf_sided_velocity(sided, sided->v, sided->own, theta);
-  memset(sided->plane, 0, (size_t)sided->P * sizeof(double));
-  forward(sided, i);
-  backward(sided, sided->plane, i, l, h - sided->first[l], 1);
+  plane_of(sided, sided->plane, at);
   return rf_la_dot(sided->plane, sided->v, sided->P);
 }
 
@@ -354,11 +438,13 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
   sided->side = RF_NEW_TABLE(int8_t, n, hidden), sided->slope = RF_NEW(double, n *hidden);
   sided->z = RF_NEW(double, n *hidden), sided->scale = RF_NEW(double, hidden);
   sided->p = RF_NEW(double, n), sided->own = RF_NEW(double, n);
-  sided->v = RF_NEW(double, P), sided->plane = RF_NEW(double, P);
+  sided->v = RF_NEW(double, P), sided->plane = RF_NEW(double, P), sided->busy = RF_NEW(int8_t, n);
+  sided->marked_z[0] = RF_NEW(double, n *hidden), sided->marked_z[1] = RF_NEW(double, n *hidden);
   sided->delta = RF_NEW(double, sided->width), sided->below = RF_NEW(double, sided->width);
   sided->activation = RF_NEW(double, (net->n_layers + 1) * sided->width);
   complete = complete && sided->side && sided->slope && sided->z && sided->scale && sided->p && sided->own &&
-             sided->v && sided->plane && sided->delta && sided->below && sided->activation;
+             sided->v && sided->plane && sided->delta && sided->below && sided->activation && sided->busy &&
+             sided->marked_z[0] && sided->marked_z[1];
   if (!complete) {
     rf_sided_free(sided);
     *out = NULL;
@@ -374,7 +460,6 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
         rf_index h = sided->first[l] + o, at = i * hidden + h;
         sided->side[at] = sided->z[at] > 0 ? 1 : -1;
         sided->slope[at] = slope_of(sided, sided->side[at]);
-        sided->scale[h] = fmax(sided->scale[h], fabs(sided->z[at]));
       }
     }
   return RF_OK;

@@ -22,6 +22,13 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
 /* At the last rf_sided_velocity: has a unit left its side, or does a held one need a slope outside [leak,1]?
  */
 bool rf_sided_violated(const RfSided *sided);
+/* Keeps the hidden inputs and slopes of the last rf_sided_velocity as the end before (0) or after (1) an
+ * event. */
+void rf_sided_mark(RfSided *sided, int end);
+/* The share of the way from mark 0 to mark 1 at which, on straight lines, the first unit is just beyond its
+ * kink or a slope just outside; *over: how far beyond they are at mark 1, in units of what counts as beyond.
+ */
+double rf_sided_event(const RfSided *sided, double *over);
 /* Decides for every violated unit, at the event: cross, slide or let go. */
 RfStatus rf_sided_apply(RfSided *sided, const double *theta);
 /* Puts theta back on the kinks that hold it (rounding leads off). */

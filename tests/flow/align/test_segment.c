@@ -199,15 +199,32 @@ static bool first_root(arb_t z, const arb_t A, const arb_t B, const arb_t C, boo
   return any;
 }
 
+static bool sees(const Walk *k) {
+  for (rf_index i = 0; i < k->n; i++)
+    if (k->sign[i] > 0) return true;
+  return false;
+}
+
+/* Of d = 1: on the hyperplane of two samples of which one is seen from either side. Elsewhere Gaussian
+ * samples are never on one line. */
+static bool mirrored(const Walk *k) {
+  bool plus = false, minus = false;
+  for (rf_index i = 0; i < k->n && k->d == 1; i++) {
+    plus = plus || (k->sign[i] == 0 && sign_of(k->X->rows[i]) > 0);
+    minus = minus || (k->sign[i] == 0 && sign_of(k->X->rows[i]) < 0);
+  }
+  return plus && minus;
+}
+
 /* One segment; false at the end. */
 static bool segment(Walk *k) {
   int sa = sign_of(k->a);
-  bool more = false, kinks = false, active = false;
+  bool more = false, kinks = false;
   rf_index n = k->n, d = k->d;
-  for (rf_index i = 0; i < n; i++) active = active || k->sign[i] > 0;
-  if (!active && arb_is_zero(k->leak)) return !(k->dead = true);
+  if (!sees(k) && !mirrored(k) && arb_is_zero(k->leak)) return !(k->dead = true);
   resolve(k, sa);
   if (k->branched) return false;
+  if (!sees(k) && arb_is_zero(k->leak)) return !(k->dead = true);
   dot(k->G, k->g, k->g, d);
   arb_sqrt(k->G, k->G, PREC);
   if (!sign_of(k->G)) return !(k->stuck = true);

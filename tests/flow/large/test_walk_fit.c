@@ -20,7 +20,7 @@ static void draw(double *X, double *y, uint64_t seed) {
   }
 }
 
-static void limit_of(RfFlowResult *result, const double *X, const double *y, int threads) {
+static void limit_of(RfFlowResult *result, const double *X, const double *y, int threads, bool twice) {
   RfContext context;
   RfNet net;
   RfFlowStart start;
@@ -37,6 +37,7 @@ static void limit_of(RfFlowResult *result, const double *X, const double *y, int
                            .start = &start,
                            .log_scale = log(1e-5)};
   rf_flow_settings_init(&settings);
+  settings.check_direction = twice;
   assert_ok(&context, rf_flow_run(&context, result, &problem, &settings));
   rf_flow_start_free(&start);
   rf_net_free(&net);
@@ -47,8 +48,8 @@ static void ends_and_is_the_same(void **state) {
   double *X = RF_NEW(double, SAMPLES *DIMENSIONS), *y = RF_NEW(double, SAMPLES);
   RfFlowResult one, three;
   draw(X, y, 1);
-  limit_of(&one, X, y, 1);
-  limit_of(&three, X, y, 3);
+  limit_of(&one, X, y, 1, true);
+  limit_of(&three, X, y, 3, false);
   print_message("margin %.15g, %lld + %lld steps, stationarity %.1e, two runs %.1e\n", one.limit.margin,
                 (long long)one.monitors.steps_explicit, (long long)one.monitors.steps_implicit,
                 one.limit.stationarity, one.limit.direction_error);

@@ -138,12 +138,47 @@ static void never_separated(void **state) {
   rf_layers_free(&net);
 }
 
+/* Ten samples a hundred times: too large to be followed by sides, and the same flow as that of the ten at a
+ * hundred times the time. Linear, since without sides every kink costs steps. */
+static void too_large_for_sides(void **state) {
+  (void)state;
+  enum { few = 10, copies = 100, d = 64, m = 64 };
+  RfContext context;
+  RfRandom random;
+  RfLayeredNet net;
+  RfLayeredFlow small, large;
+  start(&context);
+  rf_random_init(&random, 5, 0);
+  double *X = RF_NEW(double, few *copies *d), y[few * copies];
+  assert_non_null(X);
+  for (int i = 0; i < few * copies; i++) {
+    y[i] = i % 2 ? 1 : -1;
+    for (int j = 0; j < d; j++) X[i * d + j] = i < few ? rf_random_gaussian(&random) : X[i % few * d + j];
+  }
+  assert_ok(&context, rf_layers_new(&context, &net, 1));
+  assert_ok(&context, rf_layers_add_dense(&context, &net, d, m));
+  assert_ok(&context, rf_layers_add_dense(&context, &net, m, 1));
+  for (rf_index p = 0; p < net.n_parameters; p++) net.theta[p] = 0.1 * rf_random_gaussian(&random);
+  assert_ok(&context, rf_layered_flow_new(&context, &small, &net, X, y, few, RF_LOSS_LOGISTIC));
+  assert_ok(&context, rf_layered_flow_new(&context, &large, &net, X, y, few * copies, RF_LOSS_LOGISTIC));
+  assert_ok(&context, rf_layered_flow_to_time(&context, &small, 0.1));
+  assert_ok(&context, rf_layered_flow_to_time(&context, &large, 0.1 / copies));
+  assert_true(large.drift < 1e-8);
+  assert_close(large.log_loss, small.log_loss + log(copies), 1e-6);
+  for (rf_index p = 0; p < net.n_parameters; p++) assert_close(large.net.theta[p], small.net.theta[p], 1e-6);
+  rf_layered_flow_free(&small);
+  rf_layered_flow_free(&large);
+  rf_layers_free(&net);
+  rf_free(X);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(diagonal_against_exact_solution),
       cmocka_unit_test(layer_differences_are_conserved),
       cmocka_unit_test(deep_linear_net_finds_the_linear_separator),
       cmocka_unit_test(never_separated),
+      cmocka_unit_test(too_large_for_sides),
   };
   return cmocka_run_group_tests_name("flow/layered/layered", tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 
 #include "data/data.h"
 #include "flow/flow.h"
+#include "reluflow/certify.h"
 #include "la/la.h"
 #include "margin/margin.h"
 #include "rf_test.h"
+#include "../layered_families.h"
 
 static RfContext context;
 
@@ -206,9 +208,68 @@ static void other_ends(void **state) {
   rf_layers_free(&start);
 }
 
+/* Problems of bench/random_flow.c at which the flow once gave up, or followed another network. */
+static void found_before(void **state) {
+  (void)state;
+  static const struct {
+    rf_index number;
+    RfFlowOutcome outcome;
+  } found[] = {
+      {7, RF_FLOW_NOT_SEPARATED}, /* at rest: 200,000 steps of the size that stability allows */
+      {11, RF_FLOW_CONVERGED},    /* the same with the scale frozen */
+      {15, RF_FLOW_CONVERGED},    /* a trial step that was thrown away made every input look like zero, and no
+                                     unit crossed its kink any more */
+      {33, RF_FLOW_CONVERGED},    /* stiff on a slide */
+      {51, RF_FLOW_CONVERGED},    /* four samples of nearly one margin in three dimensions have no common
+                                     solution */
+  };
+  for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
+    LayeredProblem p;
+    RfLayeredLimit limit;
+    RfLayeredKkt kkt = {0};
+    RfFlowSettings settings = usual();
+    assert_ok(&context, layered_problem_new(&context, &p, 5, found[k].number));
+    assert_true(rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings) >= 0);
+    print_message("%d: %s %s, %d steps, %d held, stationarity %.1e, direction %.1e\n", (int)found[k].number,
+                  rf_flow_outcome_name(limit.outcome), limit.why, (int)limit.steps, (int)limit.held,
+                  limit.stationarity, limit.direction_error);
+    assert_int_equal(limit.outcome, found[k].outcome);
+    assert_true(limit.steps < 30000);
+    if (limit.outcome == RF_FLOW_CONVERGED) { /* on kinks, too, certify says the same */
+      assert_ok(&context, rf_certify_layered_kkt(&context, &kkt, &limit.net, p.X, p.y, p.n));
+      assert_true(kkt.holds && limit.direction_error < 1e-5);
+      rf_layered_kkt_free(&kkt);
+    }
+    rf_layered_limit_free(&limit);
+    rf_layers_free(&p.net);
+  }
+}
+
+static void count_progress(void *user, const char *phase, double fraction, const char *detail) {
+  (void)phase, (void)fraction, (void)detail;
+  ++*(int *)user;
+}
+
+static void tells_progress(void **state) {
+  (void)state;
+  int told = 0;
+  LayeredProblem p;
+  RfLayeredLimit limit;
+  RfFlowSettings settings = usual();
+  RfContext own;
+  rf_context_init(&own);
+  own.on_progress = count_progress, own.user = &told;
+  assert_ok(&own, layered_problem_new(&own, &p, 5, 11));
+  assert_ok(&own, rf_flow_run_layered(&own, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings));
+  assert_true(told >= 1);
+  rf_layered_limit_free(&limit);
+  rf_layers_free(&p.net);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(deep_linear), cmocka_unit_test(two_dense_layers),
-                                     cmocka_unit_test(deep_relu), cmocka_unit_test(a_slow_coordinate),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(tells_progress),
+                                     cmocka_unit_test(deep_linear),  cmocka_unit_test(two_dense_layers),
+                                     cmocka_unit_test(deep_relu),    cmocka_unit_test(a_slow_coordinate),
                                      cmocka_unit_test(other_ends)};
   return cmocka_run_group_tests_name("flow/layered/limit", tests, setup, NULL);
 }

@@ -1,0 +1,23 @@
+/* Steps of an autonomous equation y' = F(y) that stiffness does not shorten. */
+#ifndef RF_FLOW_LAYERED_STIFF_H
+#define RF_FLOW_LAYERED_STIFF_H
+
+#include "reluflow/core.h"
+
+typedef struct RfStiff RfStiff;
+
+/* out = F(y). */
+typedef void (*RfStiffField)(void *user, double *out, const double *y);
+
+RfStatus rf_stiff_new(RfContext *context, RfStiff **stiff, rf_index size);
+void rf_stiff_free(RfStiff *stiff);
+/* The Jacobian matrix at y by central differences of size step, for the steps from there. growth:
+ * the largest rate there may be, of its symmetric part; y stays on planes with these normals (count rows,
+ * overwritten), so that only the part along them counts. */
+RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field, void *user, const double *y,
+                          double step, double *normals, rf_index count, double *growth);
+/* One step of length h from y, f = F(y), into out; the size of its error, infinite where it has no value. */
+double rf_stiff_step(RfStiff *stiff, RfStiffField field, void *user, const double *y, const double *f,
+                     double h, double *out);
+
+#endif
