@@ -147,7 +147,12 @@
 #define RF_TOL_PLAIN_LEFT                                                                                    \
   0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
         */
-#define RF_TOL_PLAIN_BALANCE 1e-3 /* |a||w| of a unit far from w = 0 and from a = 0 */
+#define RF_TOL_COLLAPSED     1e-6 /* ratio of a group to its state over that of others: on its way to nothing */
+#define RF_TOL_MARGIN_STEP   1e3 /* of the tolerance, error of a margin in an implicit step: 1e-5 in a fit, */
+#define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
+#define RF_TOL_MARGIN_FINE   1e-7  /* the same in an explicit step, coordinate by coordinate, */
+#define RF_TOL_MARGIN_LEAST  1e-15 /* but not below rounding */
+#define RF_TOL_PLAIN_BALANCE 1e-3  /* |a||w| of a unit far from w = 0 and from a = 0 */
 #define RF_TOL_BLUR                                                                                          \
   1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
         */

@@ -24,8 +24,8 @@ void rf_rows_free(RfManyRows *rows) {
   memset(rows, 0, sizeof *rows);
 }
 
-/* Whether a product is long enough to wake threads for it: a tenth of a millisecond. */
-static bool pays(const RfManyRows *rows) { return rows->start[rows->n] >= 100000; }
+/* Whether a product is long enough to wake threads for it: a millisecond. */
+static bool pays(const RfManyRows *rows) { return rows->start[rows->n] >= 1000000; }
 
 static rf_index parts_of(rf_index n) {
   rf_index parts = n / LEAST_ROWS;

@@ -73,6 +73,10 @@ static const Found found[] = {
     {FAMILY_MIXED, 26111601, 230, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_ORTHONORMAL, 1794799845, 21, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_ORTHONORMAL, 1794799845, 106, false, RF_FLOW_NOT_SEPARATED},
+    /* samples x and -x with opposite labels push a neuron through their hyperplane; it was called dead there,
+     * by the alignment, by its proof in balls and by the flow */
+    {FAMILY_SYMMETRIC, 1794801473, 967, true, RF_FLOW_CONVERGED},
+    {FAMILY_SYMMETRIC, 1794801473, 311, true, RF_FLOW_NOT_SEPARATED},
 };
 
 /* Without the finer run, which is too long. */

@@ -56,8 +56,8 @@ static void same_as_plain(void **state) {
     compare(&random, 1100, 12, m, 0.2);
     compare(&random, 60, 20, m, 1);
   }
-  compare(&random, 1100, 600, 3, 0.2); /* long enough for threads */
-  compare(&random, 30, 10, 3, 0);      /* nothing but zeros */
+  compare(&random, 2000, 2600, 2, 0.2); /* long enough for threads */
+  compare(&random, 30, 10, 3, 0);       /* nothing but zeros */
 }
 
 int main(void) {

@@ -220,6 +220,24 @@ static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
   return least <= RF_TOL_VANISHED ? at : -1;
 }
 
+/* A group that Newton's method sends to nothing, so that it does not converge: its length over that of the
+ * state, against the largest such ratio. -1: none. */
+static rf_index collapsed_group(const RfPolish *polish, const RfSystem *system) {
+  rf_index d = system->d, units = system->units, at = -1;
+  double top = largest_rho(system), least = INFINITY, most = 0;
+  for (rf_index g = 0; g < polish->n_groups; g++) {
+    double before = 0;
+    for (rf_index u = 0; u < units; u++)
+      if (polish->group_of[u] == g)
+        before += fabs(system->y[units * d + u]) * exp(2 * (system->y[units * (d + 1) + u] - top)) *
+                  rf_la_norm(system->y + u * d, d);
+    double ratio = rf_la_norm(polish->beta + g * d, d) / fmax(before, RF_TOL_TINY);
+    most = fmax(most, ratio);
+    if (ratio < least) least = ratio, at = g;
+  }
+  return least <= RF_TOL_COLLAPSED * most ? at : -1;
+}
+
 /* Does some choice of slopes in [leak,1] hold the group on its hyperplanes under the weights system->c? */
 static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slopes, bool *hold) {
   const RfSlide *slide = &system->slide[unit];
@@ -289,8 +307,10 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     if (status || polish->n_groups == 1) break;
     rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, system) : -1;
     if (polish->ok && g < 0) break;
+    if (g < 0 && system->grade) g = collapsed_group(polish, system);
+    bool collapsed = g >= 0;
     if (g < 0) g = smallest_group(polish);
-    if (!polish->ok && polish->groups[g].part > RF_TOL_SHARE_DROP) break;
+    if (!collapsed && !polish->ok && polish->groups[g].part > RF_TOL_SHARE_DROP) break;
     drop_group(polish, g, d);
   }
   if (!status && polish->ok) status = check_slides(context, polish, system);

@@ -49,6 +49,14 @@ static bool settling(const RfRun *run, rf_index k, rf_index sample) {
   return run->held.unit == k && (sample < 0 || run->held.sample == sample);
 }
 
+/* What acts on unit k beside the samples that it slides on. */
+static double strength(const RfSystem *system, rf_index k) {
+  rf_index n = system->n;
+  double sum = 0;
+  for (rf_index i = 0; i < n; i++) sum += system->slope[k * n + i] * fabs(system->c[i]) * system->x_norm[i];
+  return sum;
+}
+
 static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
@@ -62,9 +70,14 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
     rf_system_slide_slopes(system, k, slopes);
-    for (rf_index z = 0; z < slide->n_planes && !status; z++)
-      if ((slopes[z] < leak - beyond || slopes[z] > 1 + beyond) && !settling(run, k, slide->first[z]))
+    double acts = strength(system, k);
+    for (rf_index z = 0; z < slide->n_planes && !status; z++) {
+      /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
+      double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
+      double slack = push > acts ? beyond * (acts / push) : beyond;
+      if ((slopes[z] < leak - slack || slopes[z] > 1 + beyond) && !settling(run, k, slide->first[z]))
         status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
+    }
   }
   rf_index a_at = system->units * system->d + k;
   if (!status && system->y[a_at] * run->y_end[a_at] < 0)

@@ -134,6 +134,10 @@ static void stage_point(const RfExplicit *method, double *point, const double *y
 static double component_scale(const RfSystem *system, rf_index i, const double *y, double tol,
                               double time_scale) {
   rf_index units = system->units, d = system->d;
+  if (i < units * d && system->grade && !system->problem->freeze_second) {
+    double reach = rf_system_amplitude(system, y[units * (d + 1) + i / d]) * system->grade[i % d];
+    return fmin(tol, fmax(RF_TOL_MARGIN_FINE / reach, RF_TOL_MARGIN_LEAST * fabs(y[i])));
+  }
   if (i < units * (d + 1)) return system->problem->freeze_second ? tol * fmax(1, fabs(y[i])) : tol;
   if (i < units * (d + 2)) return tol * fmax(1, RF_TOL_LOG_NORM * fabs(y[i]));
   return time_scale;

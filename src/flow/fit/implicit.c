@@ -317,9 +317,10 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
 
 /* What an error of the state does to the margins of the carriers, in units of what leaves their weights
  * meaningful. Where rows are alike the tolerance of the state sees to it. */
-static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error) {
+static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error,
+                           double tol) {
   rf_index d = system->d, n = system->n, units = system->units;
-  double worst = 0;
+  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * rf_system_blur(system));
   for (rf_index r = 0; r < method->rank; r++) {
     rf_index i = method->carrier[r];
     double sum = 0;
@@ -334,7 +335,7 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
                                 rf_la_dot(system->y + k * d, x, d);
       sum += system->slope[k * n + i] * rf_system_amplitude(system, system->y[units * (d + 1) + k]) * moved;
     }
-    worst = fmax(worst, fabs(sum) / RF_TOL_MARGIN);
+    worst = fmax(worst, fabs(sum) / allowed);
   }
   return worst;
 }
@@ -342,7 +343,7 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
 static double scaled_error(const RfImplicit *method, const RfSystem *system, const double *error,
                            double tol) {
   rf_index d = system->d, units = system->units;
-  double worst = method->plain ? margin_error(method, system, error) : 0;
+  double worst = method->plain ? margin_error(method, system, error, tol) : 0;
   for (rf_index i = 0; i < units * (d + 2); i++) {
     double y = fabs(system->y[i]), scale = tol;
     if (i >= units * (d + 1))

@@ -216,7 +216,8 @@ static RfStatus step_explicit(RfRun *run) {
     if (status) return status;
     run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
     if (run->still) weights_ahead(run);
-    if (run->by_steps && !run->still) {
+    if ((run->by_steps || system->grade) &&
+        !run->still) { /* with long rows a margin shows what dense output is off */
       if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
       memcpy(system->y, method->end, (size_t)size * sizeof(double));
     } else {
@@ -310,7 +311,8 @@ static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
-  loose = fmin(loose, RF_TOL_MARGIN_CANCELLED / fmin(RF_TOL_Q_MOST, fmax(1, rf_run_possible_margin(run))));
+  if (!run->system.grade) /* long rows: implicit steps look at the margins themselves */
+    loose = fmin(loose, RF_TOL_MARGIN_CANCELLED / fmin(RF_TOL_Q_MOST, fmax(1, rf_run_possible_margin(run))));
   return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
 }
 

@@ -565,7 +565,8 @@ static void tell(const RfWalk *walk) {
 /* Every running neuron by at most RESYNC crossings; each by itself, so threads change nothing. */
 static RfStatus run_all(RfWalk *walk, double t_end) {
   RfStatus status = RF_OK;
-  bool many = walk->gram->threads > 1 && walk->m * walk->n >= 20000; /* or waking them takes longer */
+  bool many =
+      walk->telling && walk->gram->threads > 1; /* few crossings of a fit take less than waking them */
 #pragma omp parallel for num_threads(walk->gram->threads) schedule(dynamic, 1) if (many)
   for (rf_index k = 0; k < walk->m; k++) {
     if (walk->walker[k].state != RF_WALK_RUNS) continue;

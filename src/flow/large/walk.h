@@ -47,7 +47,7 @@ typedef struct RfWalk {
   double *weighed, *planes, *rows; /* m x n; m x n; m x d */
   rf_index *leader;      /* m: first neuron with the pattern of this one, -1 for those that do not run */
   uint64_t *hash;        /* m: of the patterns */
-  bool logging, telling; /* events are kept; progress is told */
+  bool logging, telling; /* events are kept; progress is told: it is a long walk */
 } RfWalk;
 
 RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const RfGram *gram, rf_index n,

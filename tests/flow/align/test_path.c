@@ -253,6 +253,20 @@ static void by_hand(void **state) {
     assert_true(isnan(k.log_amplitude));
     rf_align_neuron_free(&k);
   }
+  { /* x and -x with opposite labels: through their hyperplane, to the other; with equal labels it rests on it
+     */
+    double X[] = {1, 0, -2, 0}, c[] = {0.5, -0.5}, both[] = {0.5, 0.5}, v[] = {0.3, 0.5, -sqrt(0.66)};
+    RfAlignNeuron k = follow(X, c, 2, 2, 0, v);
+    assert_int_equal(k.destiny, RF_DESTINY_S_MINUS);
+    assert_int_equal(k.sector[0], -1);
+    assert_int_equal(k.sector[1], 1);
+    assert_int_equal(k.n_crossings, 1);
+    assert_int_equal(k.crossings[0].n_samples, 2);
+    rf_align_neuron_free(&k);
+    k = follow(X, both, 2, 2, 0, v);
+    assert_int_equal(k.destiny, RF_DESTINY_DEAD);
+    rf_align_neuron_free(&k);
+  }
   { /* exactly antiparallel with a leak: decays for ever without leaving the ray */
     double X[] = {1, 0}, c[] = {0.5}, v[] = {-half, 0, half};
     RfAlignNeuron k = follow(X, c, 1, 2, 0.5, v);
