@@ -49,7 +49,7 @@ static void judge_units(RfClaimRun *run, const Units *u) {
                      sqrt(fabs(gap[0])) / u->norm[2], 1e-9);
     if (growth > 1.6) {
       rf_claim_made(run, "growing units", 1);
-      rf_claim_at_most(run, "growing unit: | |w_j| - |v_j| | / |theta|", apart[2], 0, 2e-2);
+      rf_claim_at_most(run, "growing unit: | |w_j| - |v_j| | / |theta|", apart[2], 0, 0.15);
       if (apart[2] > 1e-4) rf_claim_at_most(run, "growing unit: decay", apart[2] / apart[1], 0.65, 0);
     } else if (fabs(growth - 1) < 0.05) {
       rf_claim_made(run, "stopped units", 1);
