@@ -58,6 +58,7 @@ typedef struct RfOptimumSettings {
   rf_index n_incumbents;
   /* Called at every new bound, and a few times a second in an exact search; may be NULL. */
   void (*on_record)(void *user, const RfOptimumRecord *record);
+  bool every_record; /* also those of a search that come less than a quarter of a second after the last */
   void *user;
 } RfOptimumSettings;
 

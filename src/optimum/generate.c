@@ -54,7 +54,8 @@ static void record(RfSolve *s) { record_search(s, -1, 0); }
 /* From a search that runs: a few times a second. */
 static void beat(void *user, double share, rf_index nodes) {
   RfSolve *s = user;
-  if (rf_clock_seconds() - s->started - s->recorded > rf_beat_seconds) record_search(s, share, nodes);
+  double since = rf_clock_seconds() - s->started - s->recorded;
+  if (s->settings->every_record || since > rf_beat_seconds) record_search(s, share, nodes);
 }
 
 /* Keeps the network when it is better. */

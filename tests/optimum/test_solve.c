@@ -355,7 +355,7 @@ static void test_search_is_watched(void **state) {
     RfOptimum o;
     double seen[3] = {0};
     rf_optimum_settings_init(&settings);
-    settings.on_record = watch, settings.user = seen, context.threads = k + 1;
+    settings.on_record = watch, settings.user = seen, settings.every_record = true, context.threads = k + 1;
     assert_ok(&context, rf_optimum_solve(&context, &o, data.X, data.y, data.n, data.d, &settings));
     assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
     lower[k] = o.lower;
