@@ -31,7 +31,9 @@ if command -v fish >/dev/null; then
 else
   echo "fish is not installed"
 fi
-if command -v zsh >/dev/null; then # as somebody types: a terminal of its own, Tab, and what appears on it
+if command -v zsh >/dev/null && ! zsh -fc 'zmodload zsh/zpty && zpty try true' 2>/dev/null; then
+  echo "no pseudo-terminal here: zsh is not typed into"
+elif command -v zsh >/dev/null; then # as somebody types: a terminal of its own, Tab, and what appears on it
   cat >"$bin/type.zsh" <<'ZSH'
 zmodload zsh/zpty
 zpty typed zsh -f -i
