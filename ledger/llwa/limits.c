@@ -131,7 +131,7 @@ RfStatus rf_llwa_28(RfClaimRun *run) {
     status = rf_llwa_one_sided(run, &one, &set, 1);
     aim.net = at(&aim.point, 1, &set);
     rf_llwa_single(&aim.net, one.w, 1);
-    RfRandom around = rf_claim_random(run, (uint64_t)(100 * s + 99));
+    RfRandom around = rf_claim_random(run, 100 * (uint64_t)s + 99);
     if (!status) status = judge_unique(run, &set, &aim, &around);
     for (rf_index draw = 0; draw < rf_claim_repetitions(run, 5) && !status; draw++) {
       Point point;

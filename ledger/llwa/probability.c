@@ -158,7 +158,7 @@ RfStatus rf_llwa_26(RfClaimRun *run) {
                 "%lld starts with bbar > 0, %lld with bbar < 0; normalised margin %.6f; %lld need a smaller "
                 "scale than 1e-4",
                 (long long)all.single[0].runs, (long long)all.single[1].runs, set.leak * set.gstar / 2,
-                (long long)(all.single[0].late + all.single[1].late));
+                (long long)all.single[0].late + (long long)all.single[1].late);
   rf_llwa_free(&set);
   return status;
 }

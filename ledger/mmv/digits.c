@@ -341,7 +341,7 @@ static RfStatus judge_correlations(RfClaimRun *run, const Set *all) {
     for (rf_index i = 0; i < rows; i++)
       for (rf_index j = i + 1; j < columns; j++) {
         float value = C[i * columns + j];
-        int bin = (int)((value + 1) * (bins / 2));
+        int bin = (int)((value + 1) * 0.5f * (float)bins);
         count[bin < 0 ? 0 : bin < bins ? bin : bins - 1]++;
         negative += value < 0, least = value < least ? value : least;
       }

@@ -24,8 +24,10 @@ void rf_rows_free(RfManyRows *rows) {
   memset(rows, 0, sizeof *rows);
 }
 
+#ifdef _OPENMP
 /* Whether a product is long enough to wake threads for it: a millisecond. */
 static bool pays(const RfManyRows *rows) { return rows->start[rows->n] >= 1000000; }
+#endif
 
 static rf_index parts_of(rf_index n) {
   rf_index parts = n / LEAST_ROWS;

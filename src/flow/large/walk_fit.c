@@ -67,7 +67,7 @@ static rf_index choose(const RfSystem *system, uint8_t *taken) {
   for (rf_index u = 0; u < system->units; u++)
     for (rf_index z = 0; z < system->slide[u].n_on; z++) taken[system->slide[u].on[z]] = 1;
   for (rf_index i = 0; i < n; i++) count += taken[i];
-  if (count <= 0.85 * (double)n) return count;
+  if ((double)count <= 0.85 * (double)n) return count;
   memset(taken, 1, (size_t)n);
   return n;
 }
