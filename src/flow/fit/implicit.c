@@ -1,5 +1,4 @@
-/* Linearly implicit (Rosenbrock) method of order 4 with an embedded estimate of order 3: RODAS, stiffly
- * accurate and L-stable (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.7). With the
+/* RODAS (rodas.h) for the flow of units. With the
  * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
  * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
  * solved densely while they are small, and by implicit_blocks.c otherwise. */
@@ -8,24 +7,9 @@
 
 #include "flow/fit/implicit_internal.h"
 #include "flow/flow_tolerances.h"
+#include "flow/rodas.h"
 
-enum { STAGES = 6, DENSE_LIMIT = 120 };
-
-static const double gamma_ = 0.25;
-static const double coefficient_a[STAGES][STAGES] = {
-    {0},
-    {1.544},
-    {0.9466785280815826, 0.2557011698983284},
-    {3.314825187068521, 2.896124015972201, 0.9986419139977817},
-    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950},
-    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1}};
-static const double coefficient_c[STAGES][STAGES] = {
-    {0},
-    {-5.6688},
-    {-2.430093356833875, -0.2063599157091915},
-    {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
-    {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
-    {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
+enum { STAGES = RF_RODAS_STAGES, DENSE_LIMIT = 120 };
 
 struct RfImplicit {
   RfContext *context;
@@ -373,7 +357,7 @@ static void stage_rate(RfImplicit *method, RfSystem *system) {
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol) {
   rf_index N = system->units * (system->d + 2);
-  double shift = 1 / (h * gamma_);
+  double shift = 1 / (h * rf_rodas_gamma);
   *error = INFINITY;
   if (!(method->large ? rf_blocks_factor(method->large, system, shift) : factor_dense(method, system, shift)))
     return RF_OK;
@@ -384,7 +368,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
       if (method->plain) rf_plain_from_polar(method->plain, system, method->point);
       for (int j = 0; j < s; j++)
-        if (coefficient_a[s][j] != 0) rf_la_axpy(method->point, coefficient_a[s][j], method->stage[j], N);
+        if (rf_rodas_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas_a[s][j], method->stage[j], N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
       stage_rate(method, system);
@@ -393,7 +377,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     double *sum = method->stage[s];
     memcpy(sum, f, (size_t)N * sizeof(double));
     for (int j = 0; j < s; j++)
-      if (coefficient_c[s][j] != 0) rf_la_axpy(sum, coefficient_c[s][j] / h, method->stage[j], N);
+      if (rf_rodas_c[s][j] != 0) rf_la_axpy(sum, rf_rodas_c[s][j] / h, method->stage[j], N);
     pack(system, method->packed, sum);
     solve(method, system, method->packed);
     unpack(system, sum, method->packed);

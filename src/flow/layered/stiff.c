@@ -1,4 +1,4 @@
-/* RODAS (Hairer and Wanner, Solving ODEs II, IV.7): linearly implicit, order 4(3), L-stable. */
+/* RODAS (rodas.h) with a matrix by differences, for the flow of layered networks. */
 #include "flow/layered/stiff.h"
 
 #include <math.h>
@@ -6,8 +6,9 @@
 
 #include "core/core.h"
 #include "la/la.h"
+#include "flow/rodas.h"
 
-enum { STAGES = 6 };
+enum { STAGES = RF_RODAS_STAGES };
 
 struct RfStiff {
   rf_index size;
@@ -86,34 +87,19 @@ RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field
 
 double rf_stiff_step(RfStiff *stiff, RfStiffField field, void *user, const double *y, const double *f,
                      double h, double *out) {
-  static const double a[STAGES][STAGES - 1] = {
-      {0},
-      {1.544},
-      {0.9466785280815826, 0.2557011698983284},
-      {3.314825187068521, 2.896124015972201, 0.9986419139977817},
-      {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950},
-      {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1}};
-  static const double c[STAGES][STAGES - 1] = {
-      {0},
-      {-5.6688},
-      {-2.430093356833875, -0.2063599157091915},
-      {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
-      {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
-      {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
-  const double gamma = 0.25;
   rf_index size = stiff->size;
   for (rf_index e = 0; e < size * size; e++) stiff->LU[e] = -stiff->J[e];
-  for (rf_index r = 0; r < size; r++) stiff->LU[r * size + r] += 1 / (gamma * h);
+  for (rf_index r = 0; r < size; r++) stiff->LU[r * size + r] += 1 / (rf_rodas_gamma * h);
   if (!rf_la_lu(stiff->LU, stiff->pivot, size)) return INFINITY;
   for (int s = 0; s < STAGES; s++) {
     double *u = stiff->u[s];
     memcpy(out, y, (size_t)size * sizeof(double));
-    for (int r = 0; r < s; r++) rf_la_axpy(out, a[s][r], stiff->u[r], size);
+    for (int r = 0; r < s; r++) rf_la_axpy(out, rf_rodas_a[s][r], stiff->u[r], size);
     if (s == 0)
       memcpy(u, f, (size_t)size * sizeof(double));
     else
       field(user, u, out);
-    for (int r = 0; r < s; r++) rf_la_axpy(u, c[s][r] / h, stiff->u[r], size);
+    for (int r = 0; r < s; r++) rf_la_axpy(u, rf_rodas_c[s][r] / h, stiff->u[r], size);
     rf_la_lu_solve(stiff->LU, stiff->pivot, u, size);
   }
   rf_la_axpy(out, 1, stiff->u[STAGES - 1], size);
