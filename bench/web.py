@@ -16,8 +16,11 @@ DRAGS = 100
 DRAG = """async ([i, dx, dy]) => {
   const {app} = reluflow, x = app.state.X[i], reach = app.plane.reach;
   app.movePoint(i, [x[0] + dx * reach, x[1] + dy * reach]);
-  const round = app.round, answered = app.times.answer;
-  while (app.times.answer === answered || round !== app.round) await new Promise((r) => setTimeout(r, 1));
+  const until = performance.now() + 20000; // a drag without an answer is told, not waited for
+  while (app.times.round !== app.round) {
+    if (performance.now() > until) throw new Error("no answer in 20 s: " + location.href);
+    await new Promise((r) => setTimeout(r, 1));
+  }
   return [app.times.answer, app.times.flow, app.times.best];
 }"""
 

@@ -151,6 +151,7 @@ const app = {
     this.best = best.answer && best.answer.global;
     this.times.best = best.ms;
     this.times.answer = performance.now() - began;
+    this.times.round = round;
     drawVerdict(this);
     // While the hand still moves nothing that takes long is begun; where only the limit is shown it can wait longer.
     if (keep && this.film) await new Promise((resolve) => setTimeout(resolve, this.position >= 1 ? 150 : 30));
