@@ -249,6 +249,7 @@ typedef struct RfPhase {
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
   double growth;    /* frozen: of the network, at the start of the stretch */
+  double reach;     /* frozen: growth that a long step may bring (large/) */
   int drifting;     /* frozen: steps of the stretch that moved the scale */
   int stalled;      /* frozen: polishes in a row at the same distance */
   int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
