@@ -1,8 +1,7 @@
 /* The flow at finite times against an integrator that shares no code with it (cartesian.h), and that
- * integrator against what is known in closed form. The random problems come from the clock;
- * RF_CARTESIAN_SEED=S repeats one draw. bench/run statuses runs larger ones by the family. */
-#include <stdlib.h>
-#include <time.h>
+ * integrator against what is known in closed form. The random problems are the same in
+ * every run; RF_CARTESIAN_SEED=S or `clock` draws others, and bench/run statuses more of them by the family.
+ */
 
 #include "rf_test.h"
 #include "opinion.h"
@@ -111,8 +110,7 @@ static void far_wakes(void **state) {
 /* What the flow says about random small problems is not contradicted; bench/run statuses for many. */
 static void statuses(void **state) {
   (void)state;
-  const char *text = getenv("RF_CARTESIAN_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
+  uint64_t seed = rf_test_seed("RF_CARTESIAN_SEED", 1);
   rf_index given = 0, count = rf_test_iterations(40), wrong = 0;
   for (rf_index j = 0; j < count; j++) {
     RfContext context;
@@ -126,8 +124,7 @@ static void statuses(void **state) {
     if (result.limit.outcome == RF_FLOW_CONVERGED || result.limit.outcome == RF_FLOW_NOT_SEPARATED) {
       Opinion opinion = opinion_on_status(&p, &result);
       given += opinion.given, wrong += opinion.contradicts;
-      if (opinion.contradicts)
-        print_message("seed %llu, problem %d: %s\n", (unsigned long long)seed, (int)j, opinion.text);
+      if (opinion.contradicts) print_message("problem %d: %s\n", (int)j, opinion.text);
       if (opinion.contradicts) family_problem_print(stderr, &p, "");
     }
     rf_flow_result_free(&result);
@@ -137,12 +134,10 @@ static void statuses(void **state) {
   assert_true(2 * given > count);
 }
 
-/* Times, losses and leaks from the clock; small problems in general position. */
+/* Times, losses and leaks at random; small problems in general position. */
 static void finite_times(void **state) {
   (void)state;
-  const char *text = getenv("RF_CARTESIAN_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-  print_message("finite times: seed %llu\n", (unsigned long long)seed);
+  uint64_t seed = rf_test_seed("RF_CARTESIAN_SEED", 1);
   rf_index given = 0, count = rf_test_iterations(20), wrong = 0;
   for (rf_index j = 0; j < count; j++) {
     RfContext context;
