@@ -34,6 +34,15 @@ bool rf_flow_parallel(const double *x, const double *other, rf_index d);
  * of that one. */
 RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const double *X, rf_index n,
                        rf_index d);
+/* Samples r v of weights c on one line as one sample v, see parallel.c. */
+typedef struct RfMerged {
+  double weight, size; /* sum c |r|, and of the sizes of its terms */
+  double constant;     /* what they push along v on either side, beside the merged sample */
+} RfMerged;
+
+void rf_merged_add(RfMerged *merged, double c, double r, double leak);
+/* Its weight, 0 where only rounding is left of it. */
+double rf_merged_weight(const RfMerged *merged);
 
 /* ---- system.c: the equations in the clock dtau = S dt -------------------------------------- */
 

@@ -113,6 +113,7 @@
 #define RF_TOL_VIOLATED    1e-11  /* margins under 1 and multipliers under 0 that are not */
 #define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
 #define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
+#define RF_TOL_SECOND      1e-10  /* a first run that is coarser is not confirmed by a still coarser one */
 #define RF_TOL_UNSEEN      1e-9   /* cosine by which the limit has to leave a sample unseen */
 #define RF_TOL_EDGE        20.0   /* growth of the network, ln, in which all that dies out does: 1e-9 */
 #define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
