@@ -327,6 +327,8 @@ typedef struct RfRun {
   rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
   double h_stiff;       /* length of the last of them; 0: none */
   double step_taken;    /* length of the last step in tau */
+  double escape_within; /* an escape after a longer time is none: the field is not known for so long */
+  double wait_within;   /* nor is a longer time waited, where others still move */
   double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
