@@ -20,6 +20,8 @@ static const RfField maxmargin[] = {
     RF_NUMBER_ROW("global.gap", "", "(objective - lower) / objective"),
     RF_NUMBER_ROW("global.margin", "length", "best normalised margin, 1 / (2 objective)"),
     RF_STRING_ROW("global.status", "optimal (gap <= tol) | gap | interrupted | infeasible"),
+    RF_BOOLEAN_ROW("global.stopped", "a limit of time was met: the bounds hold, and another run may end with "
+                                     "other digits, also where optimal"),
     RF_OBJECT_ROW("global.neurons[]", "an optimal network"),
     RF_NUMBER_ROW("global.neurons[].u[]", "1/length", "|a_j| w_j"),
     RF_INTEGER_ROW("global.neurons[].sign", "sign of a_j: 1 or -1"),

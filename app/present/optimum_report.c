@@ -38,6 +38,7 @@ void rf_json_optimum(RfJson *json, const char *key, const RfOptimum *o, const Rf
   rf_json_number(json, "gap", infeasible ? NAN : o->gap);
   rf_json_number(json, "margin", isfinite(o->objective) ? 0.5 / o->objective : NAN);
   rf_json_string(json, "status", rf_optimum_status_name(o->status));
+  rf_json_boolean(json, "stopped", o->stopped);
   if (infeasible)
     rf_json_null(json, "neurons");
   else
@@ -68,11 +69,13 @@ void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *
   double objective = 0, lower = 0, seconds = 0;
   rf_index seen = 0, nodes = 0;
   RfOptimumStatus worst = RF_OPTIMUM_PROVED;
+  bool stopped = false;
   static const char *const absent[] = {"neurons", "lambda", "farkas", "width_needed", "width", "attained"};
   for (rf_index k = 0; k < count; k++) {
     objective += parts[k]->objective, lower += parts[k]->lower, seconds += parts[k]->seconds;
     seen += parts[k]->patterns_seen, nodes += parts[k]->nodes;
     if (parts[k]->status > worst) worst = parts[k]->status;
+    stopped = stopped || parts[k]->stopped;
   }
   rf_json_object(json, key);
   rf_json_number(json, "objective", objective);
@@ -80,6 +83,7 @@ void rf_json_optimum_sum(RfJson *json, const char *key, const RfOptimum *const *
   rf_json_number(json, "gap", isfinite(objective) ? fmax(0, (objective - lower) / objective) : NAN);
   rf_json_number(json, "margin", NAN);
   rf_json_string(json, "status", rf_optimum_status_name(worst));
+  rf_json_boolean(json, "stopped", stopped);
   for (size_t k = 0; k < sizeof absent / sizeof absent[0]; k++) rf_json_null(json, absent[k]);
   rf_json_string(json, "signs", NULL);
   rf_json_number(json, "leak", count > 0 ? parts[0]->leak : NAN);
@@ -137,5 +141,6 @@ void rf_text_optimum(RfText *page, const RfOptimum *o, const RfOptimumSettings *
                  (long long)settings->width);
   neuron_lines(page, o);
   certificate_line(page, o);
-  rf_text_addf(page, "  gap        %.1e, %.3g s\n", o->gap, o->seconds);
+  rf_text_addf(page, "  gap        %.1e, %.3g s%s\n", o->gap, o->seconds,
+               proved && o->stopped ? "; the time was over before the last digits" : "");
 }

@@ -87,6 +87,8 @@ typedef struct RfOptimum {
                       */
   rf_index patterns_seen, rounds, newton_steps, searches, nodes;
   double seconds;
+  bool stopped; /* a limit of time or the cancel flag was met: bounds hold, digits may differ from those of a
+                   run that ends by itself, also where the gap is small enough to be optimal */
   const char *method; /* "linear", "plane", "patterns", "none" */
 } RfOptimum;
 

@@ -134,23 +134,26 @@ static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first,
 }
 
 /* A second run in which everything that may be chosen is chosen otherwise. When it ends elsewhere a third,
- * finer one decides; the disagreement is told all the same. */
+ * finer one decides; the disagreement is told all the same. Coarse runs may miss the same thing and agree on
+ * it, so where a coarse tolerance is asked for the others do not follow it. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
                                const RfFlowSettings *settings, const RfFlowCheckpoint *from) {
-  const RfFlowVariant *variant = &coarse;
-  double error = NAN, disagreed = 0;
-  RfStatus status = other_run(context, &error, limit, problem, settings, from, variant);
+  RfFlowVariant variant = coarse;
+  double error = NAN, disagreed = 0, finer = RF_TOL_SECOND / context->tol.ode;
+  if (finer < 1) variant.tolerance = finer;
+  RfStatus status = other_run(context, &error, limit, problem, settings, from, &variant);
   if (!status && error > RF_TOL_DIRECTION) {
-    disagreed = error, variant = &fine;
-    status = other_run(context, &error, limit, problem, settings, from, variant);
+    disagreed = error, variant = fine;
+    variant.tolerance *= fmin(1, finer);
+    status = other_run(context, &error, limit, problem, settings, from, &variant);
   }
   if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
   limit->direction_error = error;
   limit->compared = (RfFlowCompared){.made = true,
-                                     .tolerance = variant->tolerance,
-                                     .frozen_at = variant->q_frozen,
-                                     .merging = variant->together * rf_run_together(problem),
-                                     .by_steps = variant->by_steps,
+                                     .tolerance = variant.tolerance,
+                                     .frozen_at = variant.q_frozen,
+                                     .merging = variant.together * rf_run_together(problem),
+                                     .by_steps = variant.by_steps,
                                      .from_start = !from,
                                      .disagreed = disagreed};
   return status;

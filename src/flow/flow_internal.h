@@ -34,6 +34,15 @@ bool rf_flow_parallel(const double *x, const double *other, rf_index d);
  * of that one. */
 RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const double *X, rf_index n,
                        rf_index d);
+/* Samples r v of weights c on one line as one sample v, see parallel.c. */
+typedef struct RfMerged {
+  double weight, size; /* sum c |r|, and of the sizes of its terms */
+  double constant;     /* what they push along v on either side, beside the merged sample */
+} RfMerged;
+
+void rf_merged_add(RfMerged *merged, double c, double r, double leak);
+/* Its weight, 0 where only rounding is left of it. */
+double rf_merged_weight(const RfMerged *merged);
 
 /* ---- system.c: the equations in the clock dtau = S dt -------------------------------------- */
 
@@ -249,6 +258,7 @@ typedef struct RfPhase {
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
   double growth;    /* frozen: of the network, at the start of the stretch */
+  double reach;     /* frozen: growth that a long step may bring (large/) */
   int drifting;     /* frozen: steps of the stretch that moved the scale */
   int stalled;      /* frozen: polishes in a row at the same distance */
   int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
@@ -318,6 +328,8 @@ typedef struct RfRun {
   rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
   double h_stiff;       /* length of the last of them; 0: none */
   double step_taken;    /* length of the last step in tau */
+  double escape_within; /* an escape after a longer time is none: the field is not known for so long */
+  double wait_within;   /* nor is a longer time waited, where others still move */
   double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;

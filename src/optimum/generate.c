@@ -321,6 +321,12 @@ static RfStatus last_bounds(RfSolve *s) {
   return status ? status : rf_solve_last_bound(s, s->trial);
 }
 
+/* Products of one step of the master: every pattern adds its block of r columns to a matrix of order n. */
+static double newton_work(const RfSolve *s) {
+  double n = (double)s->p->n;
+  return n * n * (double)(s->p->r * rf_master_count(s->master));
+}
+
 RfStatus rf_solve_generate(RfSolve *s, double aim) {
   rf_oracle_free(&s->oracle);
   rf_master_free(s->master);
@@ -330,10 +336,12 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
   if (!status) status = rf_solve_linear_network(s);
   if (!status) status = first_patterns(s);
   RfOptimum *result = s->result;
-  double goal = 0.3;
+  double goal = 0.3, work = 0;
   for (result->rounds = 0; !status && result->rounds < 400; result->rounds++) {
     rf_index added = 0;
+    rf_index before = result->newton_steps;
     status = rf_master_run(s->context, s->master, goal, 60, &result->newton_steps);
+    work += (double)(result->newton_steps - before) * newton_work(s);
     if (!status) status = check_unbounded(s);
     if (!status) status = climb_all(s, rf_master_lambda(s->master), 1 + rf_missing_pattern);
     if (!status) status = add_steepest(s, 20 + s->p->n / 4, &added);
@@ -344,7 +352,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }
-    bool slow = !s->quiet && rf_clock_seconds() - s->started > 0.5; /* long runs show bounds on the way */
+    bool slow = !s->quiet && work > rf_long_work; /* long runs show bounds on the way */
     if (!status && added == 0 && goal >= rf_goal_polish && goal < 0.05 && slow)
       status = quick_bounds(s, 1000);
     if (added > 0)

@@ -61,6 +61,10 @@ static const double rf_line_key = 1e-13;
 
 /* ---- reports ---------------------------------------------------------------------------------- */
 
+/* Products of the master after which a run is long and shows bounds on the way: about half a second. Counted,
+ * as a clock would let the same question end with other digits on a slow machine. */
+static const double rf_long_work = 1e9;
+
 /* Seconds between two records of one search: an eye sees no more. */
 static const double rf_beat_seconds = 0.25;
 

@@ -216,6 +216,8 @@ RfStatus rf_optimum_solve(RfContext *context, RfOptimum *optimum, const double *
     farkas = NULL, status = RF_OK;
   }
   if (status == RF_OK) status = offer_separator(&inner, optimum, X, y, settings);
+  /* limits do not move back: one that is not reached here has cut nothing short before */
+  optimum->stopped = rf_context_stop(&inner);
   rf_solve_free(&s);
   rf_reduced_free(&reduced);
   rf_free(farkas);

@@ -1,10 +1,8 @@
-/* Theorems on fresh random data. The seed comes from the clock unless RF_TEST_SEED is set, and is printed; a
- * failing run can be repeated with it. Every run is checked for what holds along any flow (must not depend on
- * the theorem): a^2-|w|^2, the energy identity, the smoothed margin, finite numbers. */
+/* Theorems on random data. The suite draws the same ones every time; RF_TEST_SEED=S or `clock` draws others,
+ * and the seed is printed. Every run is checked for what holds along any flow (must not depend on the
+ * theorem): a^2-|w|^2, the energy identity, the smoothed margin, finite numbers. */
 #ifndef RF_THEOREM_H
 #define RF_THEOREM_H
-
-#include <time.h>
 
 #include "rf_test.h"
 
@@ -12,11 +10,7 @@
 static inline uint64_t theorem_seed(void) {
   static uint64_t seed;
   static bool known;
-  const char *text = getenv("RF_TEST_SEED");
-  if (!known) {
-    seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-    print_message("RF_TEST_SEED=%llu\n", (unsigned long long)seed);
-  }
+  if (!known) seed = rf_test_seed("RF_TEST_SEED", 1);
   known = true;
   return seed;
 }

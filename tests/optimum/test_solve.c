@@ -1,6 +1,7 @@
 /* The global max margin against reference results, planted answers, a second method and degenerate input. */
 #include "rf_test.h"
 #include "reluflow/optimum.h"
+#include "core/core.h"
 #include "la/la.h"
 
 #include <jansson.h>
@@ -407,6 +408,45 @@ static void test_stopped_anywhere(void **state) {
   }
 }
 
+/* Neither a slow machine nor a listener that takes its time changes an answer: what is done is counted. One
+ * that is stopped after the gap has closed is optimal, and says that it was stopped. */
+typedef struct Slow {
+  volatile int cancel;
+  double seconds, gap; /* to wait at a record, once; bounds so near cancel, 0 = never */
+} Slow;
+
+static void dawdle(void *user, const RfOptimumRecord *record) {
+  Slow *slow = user;
+  double end = rf_clock_seconds() + slow->seconds;
+  while (rf_clock_seconds() < end) continue;
+  slow->seconds = 0;
+  if (record->objective - record->lower < slow->gap * record->objective) slow->cancel = 1;
+}
+
+static void test_slow_is_the_same(void **state) {
+  (void)state;
+  static const Slow cases[] = {{0}, {.seconds = 0.6}, {.gap = 1e-8}};
+  RfOptimum o[3];
+  RfDataset data;
+  RfContext context;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "teacher,n=30,d=6"));
+  for (int k = 0; k < 3; k++) {
+    Slow slow = cases[k];
+    RfOptimumSettings settings;
+    rf_optimum_settings_init(&settings);
+    settings.on_record = dawdle, settings.user = &slow, context.cancel = &slow.cancel;
+    assert_true(rf_optimum_solve(&context, &o[k], data.X, data.y, data.n, data.d, &settings) >= 0);
+    assert_int_equal(o[k].status, RF_OPTIMUM_PROVED);
+    assert_int_equal(o[k].stopped, slow.gap > 0);
+  }
+  assert_true(o[0].objective == o[1].objective && o[0].lower == o[1].lower);
+  assert_int_equal(o[0].nodes, o[1].nodes);
+  assert_int_equal(o[0].searches, o[1].searches);
+  for (int k = 0; k < 3; k++) rf_optimum_free(&o[k]);
+  rf_dataset_free(&data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_golden),
@@ -419,6 +459,7 @@ int main(void) {
       cmocka_unit_test(test_bad_input),
       cmocka_unit_test(test_stopped_anywhere),
       cmocka_unit_test(test_search_is_watched),
+      cmocka_unit_test(test_slow_is_the_same),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

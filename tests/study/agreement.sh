@@ -29,7 +29,7 @@ for name in $names; do
     "$RELUFLOW" maxmargin $data $leak $seed --time 2 $common -o "$work/maxmargin" 2>/dev/null
     "$RELUFLOW" inspect $data $leak $loss $common -o "$work/inspect" 2>/dev/null
     sets=$((sets + 1))
-    late=$(cat "$work"/{explain,flow,maxmargin} | jq "[.. | objects | .status? // empty | select(. == \"interrupted\")] | length" | sort -n | tail -1)
+    late=$(cat "$work"/{explain,flow,maxmargin} | jq '[.. | objects | select(.status? == "interrupted" or .stopped? == true)] | length' | sort -n | tail -1)
     [ "$late" = 0 ] || { rm -f "$work"/{explain,flow,maxmargin,inspect}; continue; } # cut short: not comparable
     same "$name $flags" undecided flow .flow
     same "$name $flags" . maxmargin .maxmargin

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "reluflow/reluflow.h"
@@ -30,6 +31,17 @@ static inline rf_index rf_test_iterations(rf_index iterations) {
   double factor = text ? atof(text) : 1;
   double scaled = (double)iterations * (factor > 0 ? factor : 1);
   return scaled < 1 ? 1 : (rf_index)scaled;
+}
+
+/* The seed of a draw: `usual`, the same in every run of the suite, unless the environment variable `name`
+ * says another one, or `clock`. Printed, so that a failing draw can be repeated. */
+static inline uint64_t rf_test_seed(const char *name, uint64_t usual) {
+  const char *text = getenv(name);
+  uint64_t seed = !text                        ? usual
+                  : strcmp(text, "clock") == 0 ? (uint64_t)time(NULL)
+                                               : strtoull(text, NULL, 10);
+  print_message("%s=%llu\n", name, (unsigned long long)seed);
+  return seed;
 }
 
 static inline void rf_test_print_matrix(const char *name, const double *A, rf_index rows, rf_index cols) {

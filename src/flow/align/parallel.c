@@ -119,21 +119,26 @@ static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on
   }
 }
 
+void rf_merged_add(RfMerged *merged, double c, double r, double leak) {
+  merged->weight += c * fabs(r), merged->size += fabs(c * r);
+  if (r < 0) merged->constant += (1 + leak) * c * r;
+}
+
+double rf_merged_weight(const RfMerged *merged) {
+  return fabs(merged->weight) <= RF_TOL_CANCELLED * merged->size ? 0 : merged->weight;
+}
+
 /* Weights of the merged samples, and the constant part of their fields into base. */
 static void merge(Planes *p, const RfAlignField *field, const double *base, const rf_index *on,
                   rf_index n_on) {
   rf_index d = field->d;
   memcpy(p->base, base, (size_t)d * sizeof *base);
   for (rf_index k = 0; k < p->count; k++) {
-    double weight = 0, size = 0, constant = 0;
-    for (rf_index z = 0; z < n_on; z++) {
-      if (p->of[z] != k) continue;
-      double c = field->c[on[z]], r = p->r[z];
-      weight += c * fabs(r), size += fabs(c * r);
-      if (r < 0) constant += (1 + field->leak) * c * r;
-    }
-    p->c[k] = fabs(weight) <= RF_TOL_CANCELLED * size ? 0 : weight;
-    rf_la_axpy(p->base, constant, p->v + k * d, d);
+    RfMerged merged = {0};
+    for (rf_index z = 0; z < n_on; z++)
+      if (p->of[z] == k) rf_merged_add(&merged, field->c[on[z]], p->r[z], field->leak);
+    p->c[k] = rf_merged_weight(&merged);
+    rf_la_axpy(p->base, merged.constant, p->v + k * d, d);
   }
 }
 

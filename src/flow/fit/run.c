@@ -73,6 +73,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->together = rf_run_together(problem);
   run->q_frozen = RF_TOL_Q_FROZEN, run->q_slow = RF_TOL_Q_SLOW;
   run->escape_slack = RF_TOL_ESCAPE;
+  run->escape_within = run->wait_within = INFINITY;
   run->stride_tolerance = 1;
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
   run->monitors.smoothed_margin_monotone = true;

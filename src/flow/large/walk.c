@@ -5,7 +5,7 @@
  * met, and which way the field points behind it. All neurons are brought back to double precision together,
  * by three products with the data every RESYNC crossings.
  *
- * Neurons are balanced, so a = +-|w| keeps its sign. Parallel samples are not for this file. */
+ * Neurons are balanced, so a = +-|w| keeps its sign. Of parallel samples one is met (walk_lines.c). */
 #include "flow/large/walk.h"
 
 #include <math.h>
@@ -17,55 +17,7 @@
 
 enum { RESYNC = 2048, BLOCK = 512, MOST_SETTLING = 400 };
 
-/* ---- memory --------------------------------------------------------------------------------- */
-
-void rf_walk_free(RfWalk *walk) {
-  for (rf_index k = 0; walk->walker && k < walk->m; k++) {
-    rf_free(walk->walker[k].w);
-    rf_free(walk->walker[k].on);
-    rf_free(walk->walker[k].coef);
-    rf_free(walk->walker[k].events);
-    rf_free(walk->walker[k].small);
-  }
-  rf_free(walk->walker);
-  rf_free(walk->slack);
-  rf_free(walk->nothing);
-  rf_free(walk->seen);
-  rf_free(walk->weighed);
-  rf_free(walk->leader);
-  rf_free(walk->hash);
-  memset(walk, 0, sizeof *walk);
-}
-
-RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const RfGram *gram, rf_index n,
-                     rf_index d, rf_index m, double leak) {
-  memset(walk, 0, sizeof *walk);
-  walk->context = context;
-  walk->X = X, walk->gram = gram, walk->n = n, walk->d = d, walk->m = m, walk->leak = leak;
-  walk->walker = RF_NEW(RfWalker, m);
-  walk->slack = RF_NEW(double, 2 * n);
-  walk->nothing = RF_NEW(float, n);
-  walk->seen = RF_NEW(uint8_t, n);
-  walk->weighed = RF_NEW(double, m *(2 * n + d));
-  walk->leader = RF_NEW(rf_index, m);
-  walk->hash = RF_NEW(uint64_t, m);
-  bool room = walk->walker && walk->slack && walk->nothing && walk->seen && walk->weighed && walk->leader &&
-              walk->hash;
-  for (rf_index k = 0; k < m && room; k++) {
-    RfWalker *w = &walk->walker[k];
-    w->w = RF_NEW(double, 3 * d + 3 * n);
-    room = w->w != NULL;
-    if (!room) break;
-    w->base = w->w + d, w->g = w->base + d, w->h = w->g + d, w->b = w->h + n, w->side = w->b + n;
-  }
-  if (!room) rf_walk_free(walk);
-  if (!room) return rf_fail(context, RF_ERR_MEMORY, "out of memory for alignment");
-  walk->norm = walk->slack + n;
-  walk->planes = walk->weighed + m * n;
-  walk->rows = walk->planes + m * n;
-  for (rf_index i = 0; i < n; i++) walk->norm[i] = sqrt(gram->square[i]);
-  return RF_OK;
-}
+/* ---- events and places ----------------------------------------------------------------------- */
 
 /* What was said of the sample at this very moment is forgotten: slides settle one by one, and may be left and
  * taken up again. true: so it is as if nothing had happened. */
@@ -181,7 +133,7 @@ static void set_field(const RfWalk *walk, RfWalker *w) {
 /* On a one-dimensional face w is put exactly on the ray. */
 static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
   rf_index d = walk->d;
-  if (w->n_on != d - 1 || w->n_on == 0 || !(w->G > 0)) return;
+  if (w->n_on != d - 1 || w->n_on == 0 || !rf_walk_moves(walk, w)) return;
   double along = rf_la_dot(w->w, w->g, d) / w->G;
   for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
 }
@@ -281,7 +233,7 @@ static RfStatus meet_slide(RfWalk *walk, RfWalker *w, rf_index i) {
   double c = walk->c[i], slope = w->side[i] > 0 ? 1 : walk->leak;
   rf_index sliding = w->n_on;
   w->h[i] = 0;
-  if (w->sign * c > 0) { /* a ridge is crossed */
+  if (w->sign * c >= 0) { /* a ridge is crossed, and what has no kink */
     double jump = flip(walk, w, i);
     kick(walk, w, i, jump);
     RfStatus status = log_event(walk, w, i, RF_EVENT_CROSS, sliding);
@@ -368,14 +320,19 @@ static bool on_ray(const RfWalk *walk, const RfWalker *w) {
   return across <= RF_TOL_WALK_RAY * fabs(phi);
 }
 
+/* Nothing is seen by a neuron with so many active samples: it stays for ever. */
+static bool blind(const RfWalk *walk, const RfWalker *w, rf_index active) {
+  return walk->leak == 0 && active == 0 && w->n_on == 0 && !(walk->lines && walk->lines->mirrored);
+}
+
 /* At most `most` crossings of one neuron. */
 static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
   rf_index first;
   RfStatus status = RF_OK;
   double found = look(walk, w, &first);
   for (rf_index events = 0; events < most && !status; events++) {
-    bool dies = walk->leak == 0 && w->active == 0 && w->n_on == 0;
-    if (dies || !(w->G > 10 * walk->context->tol.solver * walk->weight)) {
+    bool dies = blind(walk, w, w->active);
+    if (dies || !rf_walk_moves(walk, w)) {
       w->state = dies ? RF_WALK_DEAD : RF_WALK_ENDS;
       return RF_OK;
     }
@@ -395,7 +352,7 @@ static RfStatus run(RfWalk *walk, RfWalker *w, double t_end, rf_index most) {
     rf_la_axpy(w->w, w->sign * tau, w->g, walk->d);
     double jump = -w->side[first] * walk->c[first] * (1 - walk->leak);
     double behind = w->b[first] + jump * walk->gram->square[first], from = w->side[first];
-    bool last = walk->leak == 0 && from > 0 && w->active == 1 && w->n_on == 0;
+    bool last = from > 0 && blind(walk, w, w->active - 1);
     if (w->n_on == 0 && (last || -from * w->sign * behind > walk->slack[first])) {
       rf_index i = first;
       flip(walk, w, i);
@@ -472,6 +429,7 @@ static RfStatus set_fields(RfWalk *walk) {
     RfWalker *w = &walk->walker[k];
     if (!leads(walk, k)) continue;
     memcpy(w->base, walk->rows + count++ * d, (size_t)d * sizeof(double));
+    if (walk->lines) rf_la_axpy(w->base, 1, walk->lines->constant, d);
     if (w->n_on > 0)
       status = settle(walk, w);
     else
@@ -534,7 +492,7 @@ static void look_at_samples(RfWalk *walk) {
     const double *side = walk->walker[k].side;
     for (rf_index i = 0; i < n && walk->walker[k].state != RF_WALK_DEAD; i++) walk->seen[i] |= side[i] > 0;
   }
-  for (rf_index i = 0; i < n; i++) count += walk->seen[i];
+  for (rf_index i = 0; i < n; i++) count += walk->seen[i] |= walk->lines && walk->lines->both[i];
   if (count == 0) memset(walk->seen, 1, (size_t)n);
 }
 
@@ -543,7 +501,7 @@ RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes) {
   walk->weight = 0;
   look_at_samples(walk);
   for (rf_index i = 0; i < walk->n; i++)
-    if (walk->seen[i]) walk->weight += fabs(c[i]) * walk->norm[i];
+    if (walk->seen[i]) walk->weight += (walk->lines ? walk->lines->size[i] : fabs(c[i])) * walk->norm[i];
   for (rf_index i = 0; i < walk->n; i++)
     walk->slack[i] = 10 * walk->context->tol.solver * walk->weight * walk->norm[i];
   for (rf_index k = 0; k < walk->m; k++)

@@ -34,8 +34,24 @@ typedef struct RfWalker {
   rf_index n_slides;
 } RfWalker;
 
+/* Samples on one line share their hyperplane (align/parallel.c): one of them, with the weight of all, stands
+ * for the line, and the others are for a walker as if they were zero. */
+typedef struct RfWalkLines {
+  rf_index *line;   /* n: the sample that stands for its line; NULL: no two lie on one */
+  rf_index *next;   /* n: another sample of the line, the one standing for it being the first; -1: none */
+  double *ratio;    /* n: its length by that of line[i], negative where it points the other way */
+  double *c, *size; /* n: merged weights and sum |c|, 0 for those that do not stand for a line */
+  double *constant; /* d: what mirrored samples push on either side */
+  uint8_t *both;    /* n: the line has mirrored samples, one of which is seen from either side */
+  bool mirrored;    /* any line has: no neuron is ever dead */
+} RfWalkLines;
+
+RfStatus rf_walk_lines_new(RfContext *context, RfWalkLines *lines, const RfAlignField *field);
+void rf_walk_lines_free(RfWalkLines *lines);
+
 typedef struct RfWalk {
   RfContext *context;
+  const RfWalkLines *lines; /* NULL: no two samples lie on one */
   const double *X, *c;
   const RfGram *gram;
   rf_index n, d, m;
@@ -50,9 +66,16 @@ typedef struct RfWalk {
   bool logging, telling; /* events are kept; progress is told: it is a long walk */
 } RfWalk;
 
+/* Its field is more than rounding. */
+static inline bool rf_walk_moves(const RfWalk *walk, const RfWalker *w) {
+  return w->G > 10 * walk->context->tol.solver * walk->weight;
+}
+
 RfStatus rf_walk_new(RfContext *context, RfWalk *walk, const double *X, const RfGram *gram, rf_index n,
                      rf_index d, rf_index m, double leak);
 void rf_walk_free(RfWalk *walk);
+/* Of which the samples of `lines` are those; before neurons are put. */
+void rf_walk_take_lines(RfWalk *walk, const RfWalkLines *lines);
 /* Neuron k at direction (d entries of w) and sides (n, or NULL: by the signs of w.x). */
 RfStatus rf_walk_put(RfWalk *walk, rf_index k, const double *w, double log_norm, int sign,
                      const int8_t *sides);

@@ -83,6 +83,89 @@ static void same_as_one_by_one(void **state) {
   }
 }
 
+/* Samples on one line: a third of them is a copy, longer or shorter, or a mirror image of another, of either
+ * label, so that hyperplanes have no kink, one of twice the weight, or one sample that is always seen. */
+static Sample draw_lines(uint64_t seed, rf_index n, rf_index d, rf_index m, double leak, bool mirrored) {
+  static const double factors[] = {1, 2, 0.5, -1, -2, -1};
+  Sample s = draw(seed, n, d, m, leak);
+  RfRandom random;
+  rf_random_init(&random, seed, 1);
+  for (rf_index i = 2 * n / 3; i < n; i++) {
+    rf_index of = rf_random_below(&random, 2 * n / 3);
+    double factor = factors[rf_random_below(&random, mirrored ? 6 : 3)];
+    for (rf_index j = 0; j < d; j++) s.X[i * d + j] = factor * s.X[of * d + j];
+  }
+  return s;
+}
+
+static rf_index compare_lines(uint64_t seed, rf_index n, rf_index d, rf_index m, double leak, bool mirrored) {
+  RfContext context;
+  RfGram gram;
+  rf_index dead = 0;
+  Sample s = draw_lines(seed, n, d, m, leak, mirrored);
+  RfAlignField field = {.X = s.X, .c = s.c, .n = n, .d = d, .leak = leak};
+  RfAlignNeuron *walked = RF_NEW(RfAlignNeuron, m);
+  rf_context_init(&context);
+  assert_ok(&context, rf_gram_new(&context, &gram, s.X, n, d));
+  assert_ok(&context,
+            rf_walk_align(&context, walked, &field, &gram, s.directions, s.log_norms, m, INFINITY, NULL, 0));
+  for (rf_index k = 0; k < m; k++) {
+    RfAlignNeuron one;
+    assert_ok(&context, rf_flow_align_neuron(&context, &one, &field, s.directions + k * (d + 1),
+                                             s.log_norms[k], NULL, INFINITY));
+    dead += one.destiny == RF_DESTINY_DEAD;
+    for (rf_index i = 0; i < n && one.destiny == RF_DESTINY_DEAD; i++) { /* it may rest on several at once */
+      if (one.sector[i] == 0) one.sector[i] = -1;
+      if (walked[k].sector[i] == 0) walked[k].sector[i] = -1;
+    }
+    same_path(&one, &walked[k], d, seed);
+    rf_index met = 0, met_walking = 0; /* every sample of a line is told */
+    for (rf_index e = 0; e < one.n_crossings; e++) met += one.crossings[e].n_samples;
+    for (rf_index e = 0; e < walked[k].n_crossings; e++) met_walking += walked[k].crossings[e].n_samples;
+    if (one.n_slides == 0) assert_int_equal(met, met_walking);
+    rf_align_neuron_free(&one);
+    rf_align_neuron_free(&walked[k]);
+  }
+  rf_free(walked);
+  rf_gram_free(&gram);
+  release(&s);
+  return dead;
+}
+
+static void lines_as_one_by_one(void **state) {
+  (void)state;
+  rf_index dead = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rf_test_iterations(20); seed++) {
+    compare_lines(seed, 30, 4, 6, 0, true);
+    compare_lines(seed, 6, 2, 6, 0, true);
+    compare_lines(seed, 40, 6, 6, 0.3, true);
+    dead += compare_lines(seed, 9, 4, 6, 0, false);
+  }
+  assert_true(dead > 0);
+}
+
+/* (x,+1), (-x,-1) and a neuron that leaves x: on the other side it sees -x, which pushes it on. */
+static void mirrored_is_not_dead(void **state) {
+  (void)state;
+  double X[] = {1, 0, -1, 0, 0, 1}, c[] = {0.5, -0.5, -0.1}, log_norms[] = {0};
+  double directions[] = {0.6 * sqrt(0.5), -0.8 * sqrt(0.5), -sqrt(0.5)};
+  RfAlignField field = {.X = X, .c = c, .n = 3, .d = 2};
+  RfContext context;
+  RfGram gram;
+  RfAlignNeuron out;
+  rf_context_init(&context);
+  assert_ok(&context, rf_gram_new(&context, &gram, X, 3, 2));
+  assert_ok(&context,
+            rf_walk_align(&context, &out, &field, &gram, directions, log_norms, 1, INFINITY, NULL, 0));
+  assert_int_equal(out.n_crossings, 1);
+  assert_int_equal(out.crossings[0].n_samples, 2);
+  assert_int_equal(out.sector[0], -1);
+  assert_int_equal(out.sector[1], 1);
+  assert_true(out.destiny != RF_DESTINY_DEAD);
+  rf_align_neuron_free(&out);
+  rf_gram_free(&gram);
+}
+
 /* Halfway and on: the same ends, the same state at a time in between, whatever the number of threads. */
 static void halfway_and_on(void **state) {
   (void)state;
@@ -144,13 +227,16 @@ static void rows_are_products(void **state) {
   assert_ok(&context, rf_gram_part(&context, &part, &gram, few, 3, part_X, d));
   for (rf_index r = 0; r < 9; r++) assert_true(part.rows[r] == gram.rows[few[r / 3] * n + few[r % 3]]);
   rf_gram_free(&part);
-  assert_true(rf_gram_pays(5000, 50) && !rf_gram_pays(100, 50) && !rf_gram_pays(100000, 50));
+  assert_true(rf_gram_pays(5000, 50, 50) && !rf_gram_pays(100, 50, 50) && !rf_gram_pays(100000, 50, 50));
+  assert_false(rf_gram_pays(5000, 10, 50));
   rf_gram_free(&gram);
   release(&s);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_one_by_one), cmocka_unit_test(halfway_and_on),
-                                     cmocka_unit_test(rows_are_products)};
+                                     cmocka_unit_test(rows_are_products),
+                                     cmocka_unit_test(lines_as_one_by_one),
+                                     cmocka_unit_test(mirrored_is_not_dead)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
