@@ -1,9 +1,10 @@
 """Build backend: scikit-build-core, and a source distribution that carries the C library along.
 
-In the repository the C sources are one level above this folder, where a source distribution cannot reach; they are
-copied to csrc/ while it is made.
+In the repository the C sources and the licence are one level above this folder, where a distribution cannot reach; they
+are copied here while it is made.
 """
 import contextlib
+import functools
 import pathlib
 import shutil
 
@@ -11,6 +12,19 @@ from scikit_build_core.build import *  # noqa: F401,F403
 from scikit_build_core import build as _build
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def _license():
+    source, copy = HERE.parent / "LICENSE", HERE / "LICENSE"
+    if copy.exists() or not source.exists():  # a source distribution
+        yield
+        return
+    try:
+        shutil.copy(source, copy)
+        yield
+    finally:
+        copy.unlink()
 
 
 @contextlib.contextmanager
@@ -32,5 +46,19 @@ def _sources():
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    with _sources():
+    with _sources(), _license():
         return _build.build_sdist(sdist_directory, config_settings)
+
+
+def _licensed(hook):
+    @functools.wraps(hook)
+    def call(*args, **keywords):
+        with _license():
+            return hook(*args, **keywords)
+    return call
+
+
+build_wheel = _licensed(_build.build_wheel)
+build_editable = _licensed(_build.build_editable)
+prepare_metadata_for_build_wheel = _licensed(_build.prepare_metadata_for_build_wheel)
+prepare_metadata_for_build_editable = _licensed(_build.prepare_metadata_for_build_editable)

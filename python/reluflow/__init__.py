@@ -62,7 +62,11 @@ def __getattr__(name: str) -> Any:
                 raise ModuleNotFoundError("the estimators need scikit-learn: pip install 'reluflow[sklearn]'", name=error.name) from error
             globals()[name] = value
             return value
-    raise AttributeError(f"module 'reluflow' has no attribute '{name}'")
+    import difflib
+
+    close = difflib.get_close_matches(name, __all__, 1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    raise AttributeError(f"module 'reluflow' has no attribute '{name}'{hint}")
 
 
 def __dir__() -> list[str]:

@@ -11,15 +11,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _native
+from ._arrays import Samples, samples_of
 from ._errors import ReluflowWarning, error_from
 from ._progress import Progress, progress_from
 from ._record import Record
 from .results import Result, result_from
 
 R = TypeVar("R", bound=Result)
-Samples = tuple[np.ndarray, np.ndarray, list[str]]
 _FLAG = 0  # CliKind: an option without a value
 _HIDDEN = {"--json", "-o", "--quiet"}
+_ELSEWHERE = {"random_state": "seed", "learning_rate": "rate", "lr": "rate", "hidden_layer_sizes": "width", "n_hidden": "width", "neurons": "width",
+              "max_iter": "max_steps", "n_jobs": "threads", "verbose": "progress", "timeout": "time", "batch_size": "batch",
+              "negative_slope": "leak"}  # what other libraries call it
 
 
 @functools.lru_cache(maxsize=None)
@@ -31,7 +34,7 @@ def options_of(command: str) -> dict[str, tuple[int, str | None]]:
 
 def _word(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError("expected a value, not a truth value")
+        raise TypeError(f"expected a value, not {value}")
     if isinstance(value, (tuple, list)):
         return ",".join(_word(item) for item in value)
     if isinstance(value, (float, np.floating)):
@@ -45,7 +48,8 @@ def words_of(command: str, options: dict[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
+            same = _ELSEWHERE.get(name)
+            close = [same] if same is not None and (same in known or same == "progress") else difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean '{close[0]}'?" if close else ""
             raise TypeError(f"{command.split()[-1]}() got an unexpected keyword argument '{name}'{hint}")
         flag = "--" + name.replace("_", "-")
@@ -54,41 +58,18 @@ def words_of(command: str, options: dict[str, Any]) -> list[str]:
         if known[name][0] == _FLAG:
             words += [flag] if value else []
         else:
-            words.append(f"{flag}={_word(value)}")
+            try:
+                words.append(f"{flag}={_word(value)}")
+            except TypeError as error:
+                raise TypeError(f"{name}: {error}") from None
     return words
 
 
-def _label_text(label: Any) -> str:
-    value = label.item() if hasattr(label, "item") else label
-    return str(int(value)) if isinstance(value, (bool, float)) and float(value).is_integer() else str(value)
-
-
-def from_tensor(value: Any) -> Any:
-    """A tensor of PyTorch as an array, copied from the GPU where it is there; anything else as it is."""
-    if not hasattr(value, "detach"):
-        return value
-    value = value.detach().cpu()
-    return (value.double() if "bfloat16" in str(value.dtype) else value).numpy()
-
-
-def samples_of(X: Any, y: Any) -> Samples:
-    """X as rows of doubles (a C-order float64 array is not copied), class numbers, class names."""
-    X, y = from_tensor(X), from_tensor(y)
-    X = np.asarray(X, dtype=np.float64, order="C")
-    y = np.asarray(y)
-    if X.ndim == 3 or X.ndim == 4:  # images: (n, height, width) or (n, channels, height, width)
-        X = X.reshape(len(X), -1)
-    if X.ndim != 2:
-        raise ValueError(f"expected X with rows and columns, not {X.ndim} dimensions")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.shape != X.shape[:1]:
-        raise ValueError(f"X has {X.shape[0]} rows, y has shape {y.shape}")
-    labels, numbers = np.unique(y, return_inverse=True)
-    if y.dtype.kind == "f" and len(labels) > max(3, min(10, len(y) // 2)) and not np.all(labels == np.floor(labels)):
-        raise ValueError(f"y holds {len(labels)} different numbers among {len(y)}, not all integers: these are measurements, not classes; "
-                         "make two classes of them first, for example y > np.median(y)")
-    return X, numbers.astype(np.int32), [_label_text(label) for label in labels]
+def _no_data(X: Any) -> None:
+    if X is None:
+        raise TypeError("no data: give X and y, a Dataset, the name of a file or of a generator")
+    if isinstance(X, tuple) and len(X) == 2:
+        raise TypeError("labels y are missing; X and y are two arguments, not a pair")
 
 
 class Data:
@@ -106,6 +87,7 @@ class Data:
         elif y is None and hasattr(X, "X") and hasattr(X, "class_of"):
             self.samples = (np.asarray(X.X, dtype=np.float64, order="C"), np.asarray(X.class_of, dtype=np.int32), list(X.classes))
         elif y is None:
+            _no_data(X)
             raise TypeError("labels y are missing")
         else:
             self.samples = samples_of(X, y)
@@ -168,6 +150,6 @@ def again(result: Result, command: str, **changed: Any) -> Any:
     options = {name: value for name, value in given.items() if name in known and value not in (None, False) and name not in TRANSFORMS
                and name not in ("report", "svg", "checkpoint", "resume")}
     X, class_of, names = result._samples()
-    data = Data(np.empty((0, 0)), np.empty(0))
+    data = Data("memory:data", None)
     data.samples = (np.asarray(X, dtype=np.float64, order="C"), np.asarray(class_of, dtype=np.int32), list(names))
     return call(type(result), command, [data.path], {**options, **changed, "progress": False}, data)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ._layout import below, dark, ink, make_room, paper_of
 from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Result, Training
 
-BLUE, VERMILION, GREEN, INK, GREY, FAINT = "#0072B2", "#D55E00", "#009E73", "#222222", "#8A8A8A", "#D0D0D0"
+BLUE, VERMILION, GREEN, GREY, FAINT = "#0072B2", "#D55E00", "#009E73", "#8A8A8A", "#D0D0D0"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"  # third class and further ones
 CLASSES = ((VERMILION, "s"), (BLUE, "o"), (PURPLE, "^"), (ORANGE, "D"), (SKY, "v"), (GREY, "P"))
 COLUMN, PAGE = 3.4, 7.0  # inches
@@ -97,7 +98,10 @@ def plot(result: Result, ax: Any = None, kind: str | None = None, width: float |
     if kind is not None and kind not in kinds(result):
         raise ValueError(f"no picture '{kind}' of this {type(result).__name__}; there are: {', '.join(kinds(result))}")
     if ax is not None:
+        room = make_room(ax)
         _draw(ax, result, kind or kinds(result)[0])
+        if not room and ax.get_legend() is not None:
+            ax.legend(loc="best")
         return ax
     names = _panels(result) if kind is None else (kind,)
     with plt.rc_context(STYLE):
@@ -109,25 +113,16 @@ def plot(result: Result, ax: Any = None, kind: str | None = None, width: float |
 def _draw(ax: Any, result: Result, kind: str) -> None:
     result = _whole(result)
     if kind == "margins" and isinstance(result, (Flow, MaxMargin)) and result.per_class:
-        return _margins_of_classes(ax, result)
-    if kind == "time":
-        return _training(ax, result) if isinstance(result, Training) else _time(ax, result)  # type: ignore[arg-type]
-    {"neurons": _neurons, "boundary": _boundary, "margins": _margins, "multipliers": _multipliers, "plane": _plane, "norms": _norms,
-     "counts": _counts}[kind](ax, result)  # type: ignore[operator]
+        _margins_of_classes(ax, result)
+    elif kind == "time" and isinstance(result, Training):
+        _training(ax, result)
+    else:
+        {"time": _time, "neurons": _neurons, "boundary": _boundary, "margins": _margins, "multipliers": _multipliers, "plane": _plane,
+         "norms": _norms, "counts": _counts}[kind](ax, result)  # type: ignore[operator]
+    ax.title.set_wrap(True)  # in a narrow figure
 
 
 # ---- what several pictures share --------------------------------------------------------------------------------------
-
-
-def _below(ax: Any, columns: int = 2, points: float = 26) -> None:
-    """The legend under the axes, so many points below them: never over the picture nor over its labels."""
-    from matplotlib.transforms import ScaledTranslation
-
-    handles, labels = ax.get_legend_handles_labels()
-    if handles:
-        down = ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
-        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + down, ncols=columns,
-                  handlelength=1.4, columnspacing=1.0, handletextpad=0.5, borderaxespad=0.2)
 
 
 def _thin(count: int) -> slice:
@@ -166,18 +161,18 @@ def _regions(ax: Any, f: Any, size: float, level: float) -> None:
     A, B = np.meshgrid(grid, grid)
     F = f(np.column_stack([A.ravel(), B.ravel()])).reshape(A.shape)
     top = float(np.max(np.abs(F), initial=0.0)) or 1.0
-    ax.contourf(A, B, F, levels=[-top * 1.01, -1e-12 * top, 1e-12 * top, top * 1.01], colors=[VERMILION, "#FFFFFF", BLUE], alpha=0.13, zorder=0)
+    ax.contourf(A, B, F, levels=[-top * 1.01, -1e-12 * top, 1e-12 * top, top * 1.01], colors=[VERMILION, paper_of(ax), BLUE], alpha=0.3 if dark(ax) else 0.13, zorder=0)
     if F.min() < 0 < F.max():
-        ax.contour(A, B, F, levels=[0.0], colors=[INK], linewidths=1.2, zorder=2)
+        ax.contour(A, B, F, levels=[0.0], colors=[ink(ax)], linewidths=1.2, zorder=2)
     if level > 0:
         ax.contour(A, B, F, levels=[-level, level], colors=[VERMILION, BLUE], linewidths=0.8, linestyles="dashed", zorder=2)
-    ax.add_line(Line2D([], [], color=INK, lw=1.2, label="$f=0$"))
+    ax.add_line(Line2D([], [], color=ink(ax), lw=1.2, label="$f=0$"))
     ax.add_line(Line2D([], [], color=GREY, lw=0.8, ls="--", label="$f=\\pm$ margin"))
 
 
 def _ring(ax: Any, X: np.ndarray, support: Any) -> None:
     if support is not None and len(support):
-        ax.scatter(X[support, 0], X[support, 1], s=38, facecolors="none", edgecolors=INK, linewidths=0.8, zorder=4, label="support")
+        ax.scatter(X[support, 0], X[support, 1], s=38, facecolors="none", edgecolors=ink(ax), linewidths=0.8, zorder=4, label="support")
 
 
 def _boundary(ax: Any, result: Flow | MaxMargin) -> None:
@@ -200,7 +195,7 @@ def _boundary(ax: Any, result: Flow | MaxMargin) -> None:
         ax.set_title("no network fits" if isinstance(result, MaxMargin) else "no limit")
     _scatter(ax, X, class_of, names)
     _ring(ax, X, support)
-    _below(ax, 3)
+    below(ax, 3)
 
 
 def _best(result: MaxMargin) -> float:
@@ -239,7 +234,7 @@ def _plane(ax: Any, result: Inspection) -> None:
     size = _frame(ax, X)
     line = result.linear
     if line is not None and line.separable:
-        ax.axline((0, 0), (-line.w[1], line.w[0]), color=INK, lw=1.0, label="best line")
+        ax.axline((0, 0), (-line.w[1], line.w[0]), color=ink(ax), lw=1.0, label="best line")
     for side, colour in (("positive", BLUE), ("negative", VERMILION)):
         for e in (result.extremal[side] or []) if result.extremal is not None else []:
             _arrow(ax, 0.85 * size * np.asarray(e.direction), colour)
@@ -247,7 +242,7 @@ def _plane(ax: Any, result: Inspection) -> None:
             ax.plot([], [], "-", color=colour, label=f"extremal, a {'> 0' if side == 'positive' else '< 0'}")
     _scatter(ax, X, class_of, names)
     ax.set_title("what the data decide")
-    _below(ax, 3)
+    below(ax, 3)
 
 
 # ---- margins and multipliers ------------------------------------------------------------------------------------------
@@ -263,9 +258,10 @@ def _sorted_margins(ax: Any, margins: np.ndarray, signs: np.ndarray, title: str)
                     mec="none", label=name)
     ax.axhline(1, color=GREEN, lw=0.9, ls="--", label="smallest")
     ax.set(xlabel="samples, sorted", ylabel="margin / smallest margin")
+    ax.locator_params(axis="x", integer=True)
     ax.set_ylim(bottom=min(0.0, float(np.min(margins, initial=0.0))))
     ax.set_title(title)
-    _below(ax, 3)
+    below(ax, 3)
 
 
 def _margins(ax: Any, result: Result) -> None:
@@ -320,8 +316,9 @@ def _multipliers(ax: Any, result: MaxMargin) -> None:
             ax.vlines(rank[rows], 0, values[rows], color=colour, lw=1.2)
             ax.plot(rank[rows], values[rows], mark, color=colour, ms=3, mec="none", label=name)
     ax.set(xlabel="sample", ylabel="multiplier $\\lambda_i$", title="which samples hold the margin")
+    ax.locator_params(axis="x", integer=True)
     ax.set_ylim(bottom=0)
-    _below(ax, 2)
+    below(ax, 2)
 
 
 def _norms(ax: Any, result: Inspection) -> None:
@@ -333,8 +330,9 @@ def _norms(ax: Any, result: Inspection) -> None:
         rows = np.flatnonzero(class_of[order] == k)
         ax.plot(rows[_thin(len(X))], norms[order][rows][_thin(len(X))], mark, color=colour, ms=3 if len(X) <= 200 else 1.5, mec="none", label=f"class {name}")
     ax.set(xlabel="samples, sorted", ylabel="$|x_i|$", title="sizes of the samples")
+    ax.locator_params(axis="x", integer=True)
     ax.set_ylim(bottom=0)
-    _below(ax, 3)
+    below(ax, 3)
 
 
 # ---- time -------------------------------------------------------------------------------------------------------------
@@ -397,7 +395,7 @@ def _time(ax: Any, result: Flow) -> None:
             _time_curve(ax, part, CLASSES[min(k + 2, 5)][0], f"class {part.positive_class}")
         ax.set(ylabel="margin / margin at $t=\\infty$", xlabel="progress of each flow", title="each class against the rest")
         ax.set_xticks([])
-        _below(ax, 3)
+        below(ax, 3)
         return
     rows = _rows(result)
     if len(rows) < 2:
@@ -407,12 +405,13 @@ def _time(ax: Any, result: Flow) -> None:
     edges = np.cumsum((0.0, *clock.widths))
     named = [(name, edges[k], edges[k + 1]) for k, name in enumerate(("alignment", "fitting", "growth")) if edges[k + 1] > edges[k]]
     for k, (name, low, high) in enumerate(named):
-        ax.axvspan(low, high, color="#F2F2F2" if k % 2 == 0 else "#FFFFFF", zorder=0, lw=0)
+        if k % 2 == 0:
+            ax.axvspan(low, high, color=GREY, alpha=0.11, zorder=0, lw=0)
         ax.text((low + high) / 2, 1.02, name, ha="center", va="bottom", fontsize=6.5, color=GREY, transform=ax.get_xaxis_transform())
     x = clock([row.log_t for row in rows])
     loss = np.exp(np.array([row.log_loss for row in rows]) - rows[0].log_loss)
     before = [0.0] if clock.aligned and x[0] > 0 else []  # near zero nothing moves the loss
-    ax.plot([*before, *x, clock.infinity], [*(1.0 for _ in before), *loss, 0.0 if clock.far else loss[-1]], color=INK, label="loss / loss at start")
+    ax.plot([*before, *x, clock.infinity], [*(1.0 for _ in before), *loss, 0.0 if clock.far else loss[-1]], color=ink(ax), label="loss / loss at start")
     _time_curve(ax, result, GREEN, "margin / margin at $t=\\infty$", clock)
     times = [event.log_t for event in result.events or [] if event.log_t is not None and event.log_t <= clock.end]
     if times:
@@ -420,7 +419,7 @@ def _time(ax: Any, result: Flow) -> None:
     places, texts = clock.ticks()
     ax.set_xticks(places, texts)
     ax.set(xlim=(float(min(x[0], 0.0)), clock.infinity + 0.06), ylim=(-0.08, 1.08), xlabel="time $t$")
-    _below(ax, 1)
+    below(ax, 1)
 
 
 def _time_curve(ax: Any, result: Flow, colour: str, label: str, clock: _Clock | None = None) -> None:
@@ -443,7 +442,7 @@ def _training(ax: Any, result: Training) -> None:
     parts = result.per_class or [result]
     records = parts[0].records or []
     steps = np.array([r.step for r in records], dtype=float)
-    ax.semilogy(steps, [r.loss for r in records], color=INK, label="loss")
+    ax.semilogy(steps, [r.loss for r in records], color=ink(ax), label="loss")
     other = ax.twinx()
     other.plot(steps, [np.nan if r.margin is None else r.margin for r in records], color=GREEN)
     ax.plot([], [], color=GREEN, label="normalised margin")
@@ -453,7 +452,7 @@ def _training(ax: Any, result: Training) -> None:
     other.tick_params(axis="y", colors=GREEN)
     other.set_ylabel("normalised margin", color=GREEN)
     ax.set(xlabel="step", ylabel="loss", title=f"{result._fields.get('optimizer') or 'training'}")
-    _below(ax, 3)
+    below(ax, 3)
 
 
 # ---- neurons on the circle --------------------------------------------------------------------------------------------
@@ -483,12 +482,12 @@ def _neurons(ax: Any, result: Flow) -> None:
     flat = X.shape[1] == 2
     plane = np.asarray(paths.plane) if paths is not None and paths.plane is not None else _two_axes(X, _signs(class_of, names))
     angle = np.linspace(0, 2 * np.pi, 361)
-    ax.plot(np.cos(angle), np.sin(angle), color=INK, lw=0.8)
+    ax.plot(np.cos(angle), np.sin(angle), color=ink(ax), lw=0.8)
     if flat:
         for x in X[:: len(X) // 80 + 1]:
             n = np.linalg.norm(x)
             if n > 0:
-                ax.plot([-x[1] / n, x[1] / n], [x[0] / n, -x[0] / n], color=FAINT, lw=0.5, zorder=0)
+                ax.plot([-x[1] / n, x[1] / n], [x[0] / n, -x[0] / n], color=GREY if dark(ax) else FAINT, lw=0.5, zorder=0)
     size = np.linalg.norm(network.W, axis=1) * np.abs(network.a)
     lost = size < 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     ends = network.W @ plane.T / np.maximum(np.linalg.norm(network.W, axis=1), 1e-300)[:, None]
@@ -498,23 +497,23 @@ def _neurons(ax: Any, result: Flow) -> None:
         for row, k in enumerate(paths.neurons):
             x, y = radius * np.asarray(paths.x)[row], radius * np.asarray(paths.y)[row]
             ax.plot(x, y, color=colours[k], lw=0.7, alpha=0.75)
-            ax.plot(x[:1], y[:1], "o", color=colours[k], ms=2.4, mfc="white", mew=0.6)
+            ax.plot(x[:1], y[:1], "o", color=colours[k], ms=2.4, mfc=paper_of(ax), mew=0.6)
             if lost[k]:
                 ax.plot(x[-1:], y[-1:], "x", color=GREY, ms=3, mew=0.7)
             else:
                 ax.plot([x[-1], ends[k, 0]], [y[-1], ends[k, 1]], color=colours[k], lw=0.6, ls=":")
     share = size / max(float(size.sum()), 1e-300)
-    ax.scatter(ends[~lost, 0], ends[~lost, 1], s=8 + 70 * share[~lost], color=colours[~lost], linewidths=0.5, edgecolors="white", zorder=5)
+    ax.scatter(ends[~lost, 0], ends[~lost, 1], s=8 + 70 * share[~lost], color=colours[~lost], linewidths=0.5, edgecolors=paper_of(ax), zorder=5)
     within = 0.3 / max(float(np.max(np.linalg.norm(X @ plane.T, axis=1), initial=0.0)), 1e-300)
     _scatter(ax, X @ plane.T, class_of, names, within, label=False, size=7)
     for colour, name in ((BLUE, "$a>0$"), (VERMILION, "$a<0$"), (GREY, "vanishes")):
         if np.any(colours == colour):
             ax.plot([], [], "o-", color=colour, ms=3.5, lw=0.7, label=name)
-    ax.plot([], [], "o", color=INK, mfc="white", mew=0.6, ms=2.6, label="start")
+    ax.plot([], [], "o", color=ink(ax), mfc=paper_of(ax), mew=0.6, ms=2.6, label="start")
     ax.set_aspect("equal")
     ax.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08), title="neurons" if flat else "neurons, seen along $w_+, w_-$")
     ax.axis("off")
-    _below(ax, 4, 0)
+    below(ax, 4, labelled=False)
 
 
 def _two_axes(X: np.ndarray, signs: np.ndarray) -> np.ndarray:
@@ -545,4 +544,5 @@ def _counts(ax: Any, result: Ledger) -> None:
         left = left + values
     ax.invert_yaxis()
     ax.set(xlabel="claims", title="claims of the papers")
-    _below(ax, 3)
+    ax.locator_params(axis="x", integer=True)
+    below(ax, 3)

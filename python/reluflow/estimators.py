@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._arrays import from_tensor
 from .functions import flow, maxmargin
 from .networks import Network
 
@@ -28,7 +29,7 @@ class _OneVersusRest(ClassifierMixin, BaseEstimator):
     """Two classes: one problem, the second class is positive. More: one problem per class against the rest."""
 
     def _problems(self, X: Any, y: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_data(self, from_tensor(X), from_tensor(y), dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -53,7 +54,7 @@ class _OneVersusRest(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of every row: positive for the second of two classes, or one column per class."""
         check_is_fitted(self)
-        scores = self._scores(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        scores = self._scores(validate_data(self, from_tensor(X), dtype=np.float64, order="C", reset=False))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
 

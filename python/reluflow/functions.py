@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._call import Data, call, samples_of
+from ._arrays import samples_of
+from ._call import Data, call
 from .networks import SINGLE_TOL, ModelWords
 from .results import Certificate, Explanation, Flow, Inspection, Ledger, MaxMargin, Training
 
@@ -70,7 +71,9 @@ def train(X: Any, y: Any = None, *, optimizer: str = "gd", rate: float = 0.01, s
     """
     data = Data(X, y)
     samples = None
-    if isinstance(test, tuple):
+    if isinstance(test, (tuple, list)):
+        if len(test) != 2:
+            raise TypeError(f"test: expected a pair (X, y) or the name of a file, not {len(test)} things")
         samples, test = _test_samples(data, *test), "memory:test"
     own = dict(optimizer=optimizer, rate=rate, steps=steps, epochs=epochs, batch=batch, loss=loss, norm=norm, width=width,
                init=init, scale=scale, freeze=freeze, test=test)
@@ -100,6 +103,10 @@ def certify(model: Any, X: Any, y: Any = None, *, leak: float | None = None, map
     >>> what.kkt.holds, what.global_.verdict
     (True, 'optimum')
     """
+    if model is None:
+        raise TypeError("no network: expected a file, a Network, a pair (W, a), a PyTorch module or a state dict")
+    if hasattr(model, "shape") and not hasattr(model, "state_dict"):
+        raise TypeError("an array is no network; the network comes before the data: certify(model, X, y)")
     data = Data(X, y)
     with ModelWords(model, leak, data.image) as words:
         own: dict[str, Any] = dict(leak=None if words.net else leak, map=map, local=local)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import from_tensor
 from ._fields import Floats
 
 
@@ -22,8 +23,7 @@ class Network:
     leak: float = 0.0
 
     def __post_init__(self) -> None:
-        W = np.ascontiguousarray(self.W, dtype=np.float64)
-        a = np.ascontiguousarray(self.a, dtype=np.float64)
+        W, a = np.ascontiguousarray(_array(self.W)), np.ascontiguousarray(_array(self.a))
         if W.ndim != 2 or a.shape != W.shape[:1]:
             raise ValueError(f"expected W (m, d) and a (m,), not {W.shape} and {a.shape}")
         object.__setattr__(self, "W", W)
@@ -32,7 +32,7 @@ class Network:
 
     def __call__(self, X: Any) -> Floats:
         """Outputs f(x_i)."""
-        Z = np.asarray(X, dtype=np.float64) @ self.W.T
+        Z = _array(X) @ self.W.T
         return np.asarray(np.maximum(Z, self.leak * Z) @ self.a)
 
     @property
@@ -42,7 +42,7 @@ class Network:
 
     def margin(self, X: Any, y: Any) -> float:
         """min_i y_i f(x_i) / |theta|^2 for labels -1 and +1."""
-        return float(np.min(np.asarray(y) * self(X)) / self.norm2)
+        return float(np.min(_array(y) * self(X)) / self.norm2)
 
     def scaled(self, factor: float) -> Network:
         """All weights times the factor."""
@@ -69,7 +69,7 @@ class LayeredNetwork:
 
     def __call__(self, X: Any) -> Floats:
         """Outputs f(x_i); dense and shared layers only."""
-        Z = np.asarray(X, dtype=np.float64)
+        Z = _array(X)
         for k, layer in enumerate(self.layers):
             if k:
                 Z = np.maximum(Z, self.leak * Z)
@@ -104,7 +104,7 @@ class Model:
 
     def inputs(self, X: Any) -> Floats:
         """The data in that form."""
-        Z = self.factor * np.asarray(X, dtype=np.float64)
+        Z = self.factor * _array(X)
         return Z if self.constant is None else np.column_stack([Z, np.full(len(Z), self.constant)])
 
 
@@ -116,10 +116,7 @@ SINGLE_TOL = 1e-5  # a network in single precision knows its margins to about a 
 
 def _array(value: Any) -> Floats:
     """A NumPy array of anything; tensors of PyTorch, also those on a GPU and bfloat16, are copied."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = (value.double() if "bfloat16" in str(value.dtype) else value).numpy()
-    return np.asarray(value, dtype=np.float64)
+    return np.asarray(from_tensor(value), dtype=np.float64)
 
 
 def _is_single(value: Any) -> bool:

@@ -431,7 +431,7 @@ def result_from(kind: type[Result], fields: Record, page: str, exit_code: int, s
 def _saved_source(run: Any, saved: Any, data: Any) -> Any:
     """Where the data of a saved result come from: given now, kept in the file, or named in its command."""
     if data is not None:
-        from ._call import samples_of
+        from ._arrays import samples_of
 
         return samples_of(*data)
     if saved is not None and "data" in saved:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._arrays import from_tensor, samples_of
 from ._call import warn
 from ._errors import error_from
 from ._progress import Progress, progress_from
@@ -141,12 +142,12 @@ def read_store(path: str | os.PathLike[str]) -> Any:
     return table
 
 
-def sweep(command: str, data: Any = None, *, store: str | os.PathLike[str] | None = None, zip: str | None = None,
+def sweep(command: str, data: Any = None, y: Any = None, *, store: str | os.PathLike[str] | None = None, zip: str | None = None,
           where: str | None = None, workers: int | None = None, keep_json: bool = False, progress: Progress = None,
           **options: Any) -> Any:
     """A command for every combination of values; parameters and scalar results as the columns of a table.
 
-    `data` is a name, a generator with lists in it, a list of them, or a pair of arrays (X, y). Options may be lists,
+    `data` is a name, a generator with lists in it, a list of them, or arrays: X and `y`, or the pair. Options may be lists,
     arrays, ranges, or the texts of the command line ("0..99", "log(1e-6..1e-1..6)"). Without `store` the results are only
     returned.
 
@@ -154,12 +155,13 @@ def sweep(command: str, data: Any = None, *, store: str | os.PathLike[str] | Non
     >>> len(cells["limit.margin"]), sorted(set(cells["n"].tolist()))
     (12, [6, 8])
     """
+    data = data if y is None else (data, y)
     with tempfile.TemporaryDirectory() as folder:
         path = os.fspath(store) if store is not None else os.path.join(folder, "sweep.db")
         arguments = [data] if isinstance(data, (str, os.PathLike)) else data
         if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
             arguments = [os.path.join(folder, "data.npz")]
-            np.savez(arguments[0], X=np.asarray(data[0], dtype=float), y=np.asarray(data[1]))
+            np.savez(arguments[0], X=samples_of(*data)[0], y=np.asarray(from_tensor(data[1])).reshape(-1))
             if store is not None:
                 raise TypeError("a store outlives arrays: save them to a file and sweep over its name")
         words = [command, *(os.fspath(word) for word in arguments or []), *_words(options), "--store", path,

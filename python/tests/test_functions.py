@@ -88,7 +88,7 @@ def test_fields_are_attributes():
 def test_arrays_are_used_in_place():
     X, y = datasets.orthant(n=2000, d=50)
     assert not X.flags.owndata and X.flags.c_contiguous
-    from reluflow._call import samples_of
+    from reluflow._arrays import samples_of
 
     assert samples_of(X, y)[0] is X
     before = X.copy()

@@ -185,3 +185,67 @@ def test_modules():
     assert abs(found.margin * norm - float((signs * images(small)[:, 0]).min())) < 1e-12
     with pytest.raises(ValueError, match="BatchNorm1d"):
         reluflow.certify(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1)), X, y)
+
+
+class Tensor:
+    """What a tensor of PyTorch on a GPU offers: no array can be had of it before `detach` and `cpu`."""
+
+    def __init__(self, values, dtype="torch.float32", device="cuda:0", grad=True, layout="torch.strided"):
+        self.values, self.dtype, self.device, self.grad, self.layout = np.asarray(values), dtype, device, grad, layout
+
+    shape = property(lambda self: self.values.shape)
+
+    def __len__(self):
+        return len(self.values)
+
+    def _with(self, **changed):
+        given = dict(dtype=self.dtype, device=self.device, grad=self.grad, layout=self.layout)
+        return Tensor(self.values, **{**given, **changed})
+
+    def detach(self):
+        return self._with(grad=False)
+
+    def cpu(self):
+        return self._with(device="cpu")
+
+    def double(self):
+        return self._with(dtype="torch.float64")
+
+    def to_dense(self):
+        return self._with(layout="torch.strided")
+
+    def numpy(self):
+        if self.device != "cpu" or self.grad or self.layout != "torch.strided" or "bfloat16" in self.dtype:
+            raise TypeError(f"can't convert {self.device} {self.dtype} tensor to numpy")
+        return self.values
+
+    def __array__(self, *_, **__):
+        return self.numpy()
+
+    def __iter__(self):
+        return (Tensor(row, self.dtype, self.device, self.grad, self.layout) for row in self.values)
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "torch.bfloat16"}, {"layout": "torch.sparse_coo"}, {"device": "cpu"}])
+def test_tensors_on_a_gpu_are_copied(options):
+    X, y = datasets.load("gen:DS-PL2")
+    half = reluflow.train(X, y, width=6, steps=300, rate=0.1)
+    plain = limit_of({"0.weight": half.W, "2.weight": half.a[None]}, X, y)
+    on_gpu = {"0.weight": Tensor(half.W, **options), "2.weight": Tensor(half.a[None], **options)}
+    samples, labels = Tensor(X, **options), Tensor(y, dtype="torch.int64", grad=False)
+    assert abs(limit_of(on_gpu, samples, labels).margin - plain.margin) < 1e-12
+    pair = Tensor(half.W, **options), Tensor(half.a, **options)
+    assert reluflow.certify(pair, samples, labels).margin == reluflow.certify((half.W, half.a), X, y).margin
+    network = reluflow.Network(*pair)
+    assert np.array_equal(network(samples), reluflow.Network(half.W, half.a)(X)) and network.margin(samples, labels) > 0
+    rows = list(samples)  # as a loop over a loader collects them
+    assert reluflow.maxmargin(rows, [Tensor(value, grad=False) for value in y]).global_.margin == reluflow.maxmargin(X, y).global_.margin
+    assert reluflow.train(samples, labels, width=4, steps=5, test=(samples, labels)).steps == 5
+    assert len(reluflow.sweep("flow", samples, labels, seed=range(2), width=3)["id"]) == 2
+
+
+def test_estimators_take_tensors_on_a_gpu():
+    pytest.importorskip("sklearn")
+    X, y = datasets.load("gen:DS-PL2")
+    for estimator in (reluflow.HardMarginSVC(), reluflow.MaxMarginReLU()):
+        assert estimator.fit(Tensor(X), Tensor(y, grad=False)).predict(Tensor(X)).tolist() == y.tolist()

@@ -256,6 +256,7 @@ typedef struct RfPhase {
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
   double growth;    /* frozen: of the network, at the start of the stretch */
+  double reach;     /* frozen: growth that a long step may bring (large/) */
   int drifting;     /* frozen: steps of the stretch that moved the scale */
   int stalled;      /* frozen: polishes in a row at the same distance */
   int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
@@ -325,6 +326,8 @@ typedef struct RfRun {
   rf_index stiff_steps; /* explicit steps that stability limited, events in between or not */
   double h_stiff;       /* length of the last of them; 0: none */
   double step_taken;    /* length of the last step in tau */
+  double escape_within; /* an escape after a longer time is none: the field is not known for so long */
+  double wait_within;   /* nor is a longer time waited, where others still move */
   double escape_slack;  /* growth must exceed the network's by this to count as an escape */
   rf_index escapes;
   double seconds_fit, seconds_infinity;
@@ -355,6 +358,10 @@ RfStatus rf_run_start(RfRun *run);
 RfStatus rf_run_step(RfRun *run);
 /* After units were changed from outside: forget what is known at y. */
 void rf_run_reset(RfRun *run);
+/* shorten.c: run->y_end is that of an implicit step of length *h with hits; shorter, so that it ends at the
+ * first of them. Every trial is one of the next. */
+RfStatus rf_run_shorten(RfRun *run, double *h);
+RfStatus rf_run_try_implicit(RfRun *run, double h, double *error);
 /* The natural unit of steps in tau: 1, except with a frozen second layer, whose clock has none. */
 double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
@@ -397,8 +404,9 @@ RfStatus rf_events_apply(RfRun *run);
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
-/* apart.c: parts the units that the located hits concern, at the start of the step; parted: there were some,
- * and the step is to be taken again. */
+/* apart.c: parts the units that the located hits concern, and those of which a neuron may have met a
+ * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is to
+ * be taken again. */
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
@@ -437,6 +445,7 @@ typedef struct RfPolish {
   double *lambda;     /* n */
   double *margins;    /* n, their minimum is 1 */
   bool ok;            /* residual and every margin checked */
+  rf_index idle;      /* where not ok: a group that others take the place of at less cost, -1 = none */
   double residual;    /* largest entry of the stationarity equation */
   double objective;   /* sum of |beta|, or with a frozen second layer half the sum of |beta|^2 */
   double distance;    /* |theta/|theta| - limit|, theta the state it started from */

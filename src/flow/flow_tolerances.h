@@ -68,9 +68,18 @@
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */
 #define RF_TOL_REST_LEFT    1e-7  /* what is left to fall, about rate times time waited */
 #define RF_TOL_REST_SPEED   1e-6  /* fastest motion of a unit that matters */
-#define RF_TOL_REST_FROZEN  1e-9  /* frozen second layer: what is left to fall */
-#define RF_TOL_REST_MOVES   1e-2  /* frozen second layer: motion in the time waited */
-#define RF_TOL_LOG_TAU      1e3   /* frozen second layer: growth of ln tau that it is followed for */
+#define RF_TOL_REST_FOLDS                                                                                    \
+  60.0 /* growth of ln tau for which a drift is drawn on: directions relax like powers of ln tau, and that   \
+          is at most 30 where rounding ends the run */
+#define RF_TOL_REST_ROUNDING 1e-14 /* of the largest field: a motion that is rounding, some ten ulps */
+#define RF_TOL_REST_DRIFT    1e-3  /* way over a growth of ln tau by one: more is no rounding, at any time */
+#define RF_TOL_ESCAPE_REST                                                                                   \
+  1e-11 /* of the largest field: growth of a small unit at rest, far above rounding, */
+#define RF_TOL_ESCAPE_LEFT                                                                                   \
+  100.0                         /* and this times the speed left in the others, which is on its way to zero */
+#define RF_TOL_REST_FROZEN 1e-9 /* frozen second layer: what is left to fall */
+#define RF_TOL_REST_MOVES  1e-2 /* frozen second layer: motion in the time waited */
+#define RF_TOL_LOG_TAU     1e3  /* frozen second layer: growth of ln tau that it is followed for */
 
 /* ---- to infinity (infinity.c, polish.c) ---- */
 #define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
@@ -118,11 +127,16 @@
 #define RF_TOL_STRIDE_ROUGH                                                                                  \
   1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
+#define RF_TOL_TAIL            40.0 /* margin from which every loss is exponential to rounding */
+#define RF_TOL_STRIDE_ENTRY    14.0 /* margin over the least, ln 1e6, at which a sample comes to have weight */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
 #define RF_TOL_STRIDE_DRIFT                                                                                  \
   0.3                             /* change of ln p up to which the last step is continued for a first guess \
                                    */
 #define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_LONGER                                                                                 \
+  1.25 /* where nothing is unstable it grows by this per step, to RF_TOL_LONGEST, */
+#define RF_TOL_STRIDE_SHORTER 0.25  /* and shrinks by this where a side changes */
 #define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
 #define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */

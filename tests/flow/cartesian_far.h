@@ -17,6 +17,7 @@ typedef struct CartFar {
   int pivot[CART_V];
   double balance[CART_M], drift[CART_M]; /* a^2 - |w|^2 at the start; what was put back, relative, summed */
   double log_t, trust, size;             /* size: of the largest neuron at the start */
+  bool lost[CART_M]; /* a has decayed to rounding and no longer moves: its sign is not known from there on */
   long woken, evaluations, factors;
   bool short_of; /* a plateau of fewer decades than wanted */
 } CartFar;
@@ -259,6 +260,19 @@ static inline void far_sleep(CartFar *far) {
   }
 }
 
+/* A neuron whose a has come to rest at rounding, and that grows again later: which way, rounding decided. */
+static inline void far_lose(CartFar *far) {
+  Cart *c = &far->cart;
+  double v[CART_V];
+  cart_velocity(c, c->theta, v);
+  for (int k = 0; k < c->m && !c->frozen; k++) {
+    const double *w = c->theta + k * (c->d + 1);
+    double size = sqrt(cart_dot(w, w, c->d)), a = fabs(w[c->d]);
+    if (a < 1e-13 * size && fabs(v[k * (c->d + 1) + c->d]) < 1e-10 * size) far->lost[k] = true;
+    if (far->lost[k] && a > 1e-10 * size) far->woken++;
+  }
+}
+
 static inline void far_step(CartFar *far) {
   static CartHit hits[CART_M * CART_N];
   Cart *c = &far->cart;
@@ -318,12 +332,12 @@ static inline CartStatus far_to_end(CartFar *far, double margin) {
   bool rests = false;
   c->relative = true, c->slack = 1e-12, c->step = 1e-6, c->limit = STEPS, far->log_t = -INFINITY,
   far->size = 0;
-  cart_weights(c, c->theta);
+  c->step = fmin(c->step, cart_reach(c));
   for (int k = 0; k < c->m; k++) {
     const double *w = c->theta + k * (c->d + 1);
     double a2 = w[c->d] * w[c->d], w2 = cart_dot(w, w, c->d);
     far->balance[k] = fabs(a2 - w2) <= 1e-14 * (a2 + w2) ? 0 : a2 - w2, far->drift[k] = 0;
-    far->size = fmax(far->size, sqrt(a2 + w2));
+    far->size = fmax(far->size, sqrt(a2 + w2)), far->lost[k] = false;
   }
   for (int i = 0; i < c->n; i++)
     if (c->plane[i] >= 0) shortest = fmin(shortest, cart_dot(c->x[i], c->x[i], c->d));
@@ -332,7 +346,7 @@ static inline CartStatus far_to_end(CartFar *far, double margin) {
     before = c->log_seen;
     far_step(far);
     if (c->status != CART_RUNNING) break;
-    far_sleep(far);
+    far_sleep(far), far_lose(far);
     if (c->margin_seen >= margin) c->status = c->margin >= margin ? CART_REACHED : CART_PLATEAU;
     for (; far->log_t >= decade * log(10) && c->status == CART_RUNNING; decade++, decades++) {
       rests = decades >= ENOUGH && past[ENOUGH - 1] - c->log_seen < 1e-5;

@@ -67,6 +67,18 @@ static inline double opinion_direction(const Cart *cart, const RfNet *net) {
   return sqrt(sum);
 }
 
+/* ln L of the flow at ln t = log_t, between two rows of its trace (or its end); times that are booked differ
+ * a little. */
+static inline void opinion_loss_at(const RfFlowResult *flow, double log_t, double *low, double *high) {
+  const double blur = 0.1;
+  *high = INFINITY, *low = flow->log_loss_end;
+  for (rf_index r = 0; r < flow->n_trace; r++)
+    if (flow->trace[r].log_t <= log_t - blur) *high = flow->trace[r].log_loss;
+  for (rf_index r = flow->n_trace; r-- > 0;)
+    if (flow->trace[r].log_t >= log_t + blur) *low = flow->trace[r].log_loss;
+  if (flow->log_t_end <= log_t - blur) *high = flow->log_loss_end;
+}
+
 /* A run called converged or not separated, against the flow itself carried to margin 400 or to a plateau. The
  * normalised smoothed margin never falls, so that the limit's margin must not be below it. */
 static inline Opinion opinion_once(const FamilyProblem *p, const RfFlowResult *flow, double tol) {
@@ -79,7 +91,12 @@ static inline Opinion opinion_once(const FamilyProblem *p, const RfFlowResult *f
   double norm2 = cart_dot(cart->theta, cart->theta, cart->m * (cart->d + 1));
   double smoothed = rf_loss_inverse_log(p->flow.loss, cart->log_loss) / norm2;
   bool converged = flow->limit.outcome == RF_FLOW_CONVERGED;
+  double low, high, own = cart->log_loss, near = 1e-3;
+  opinion_loss_at(flow, far.log_t, &low, &high);
+  bool later =
+      status == CART_PLATEAU && own <= high + near && own >= low - near && flow->log_loss_end < own - near;
   out.given = (status == CART_REACHED || status == CART_PLATEAU) && far.trust < 1e-3 && far.woken == 0;
+  out.given = out.given && !later; /* there the flow is at that loss, too, and leaves it afterwards */
   out.status = (int)status, out.steps = cart->steps, out.log_t = far.log_t, out.short_of = far.short_of;
   out.estimate = far.trust;
   out.distance = flow->limit.net.W ? opinion_direction(cart, &flow->limit.net) : NAN;
@@ -93,7 +110,7 @@ static inline Opinion opinion_once(const FamilyProblem *p, const RfFlowResult *f
     snprintf(out.text, sizeof out.text, "margin %.9g, but %.9g is reached", flow->limit.margin, smoothed);
   else if (!converged && status == CART_REACHED)
     snprintf(out.text, sizeof out.text, "not separated, but margin 400 at ln t = %.3g", far.log_t);
-  else if (!converged && !(fabs(cart->log_loss - flow->log_loss_end) <= 1e-3))
+  else if (!converged && !(fabs(own - flow->log_loss_end) <= near))
     snprintf(out.text, sizeof out.text, "at rest with loss %.9g, but it is %.9g at ln t = %.3g",
              exp(flow->log_loss_end), cart->loss_value, far.log_t);
   out.contradicts = out.given && out.text[0];

@@ -107,6 +107,66 @@ static void far_wakes(void **state) {
   family_problem_free(&p);
 }
 
+typedef struct Told {
+  Family family;
+  uint64_t seed;
+  rf_index number;
+  bool given; /* the integrator has an opinion */
+} Told;
+
+/* Statuses that were once contradicted, and by whose fault. */
+static void told_before(void **state) {
+  (void)state;
+  static const Told list[] = {
+      /* the flow: units that drift like ln t were called at rest, and crossed a hyperplane later */
+      {FAMILY_LINE, 103, 60, true},
+      {FAMILY_GRID, 1794801473, 890, true},
+      /* the flow: a small unit beside one that comes to rest was turned by what was left of its field */
+      {FAMILY_LINE, 104, 60, true},
+      /* the integrator: every a decays to 0, and came back with a sign that rounding gave it */
+      {FAMILY_CUBE, 110, 19, false},
+      /* the integrator stops before a sample is seen */
+      {FAMILY_ORTHONORMAL, 105, 29, false}};
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+    RfContext context;
+    FamilyProblem p;
+    RfFlowSettings settings;
+    RfFlowResult result;
+    rf_context_init(&context);
+    assert_ok(&context, family_problem_new(&context, &p, list[k].family, list[k].seed, list[k].number, true));
+    rf_flow_settings_init(&settings);
+    assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+    Opinion opinion = opinion_on_status(&p, &result);
+    print_message("%s %d: %s %s\n", family_names[list[k].family], (int)list[k].number,
+                  rf_flow_outcome_name(result.limit.outcome), opinion.text);
+    assert_true(result.limit.outcome == RF_FLOW_CONVERGED || result.limit.outcome == RF_FLOW_NOT_SEPARATED);
+    assert_false(opinion.contradicts);
+    assert_int_equal(opinion.given, list[k].given);
+    rf_flow_result_free(&result);
+    family_problem_free(&p);
+  }
+}
+
+/* One neuron on rows of 1e-3 to 1e5: their pulls are all or nothing, and a first step of 1e-6 saw nothing of
+ * it. */
+static void first_step(void **state) {
+  (void)state;
+  RfContext context;
+  FamilyProblem p;
+  RfFlowSettings settings;
+  RfFlowResult result;
+  rf_context_init(&context);
+  assert_ok(&context, family_problem_new(&context, &p, FAMILY_LENGTHS, 1794801473, 14, true));
+  p.scale = 1, p.flow.log_scale = 0;
+  rf_flow_settings_init(&settings);
+  settings.until = RF_UNTIL_TIME, settings.until_value = 29;
+  assert_ok(&context, rf_flow_run(&context, &result, &p.flow, &settings));
+  Opinion opinion = opinion_at_time(&p, &result, 29);
+  assert_true(opinion.given && !opinion.contradicts);
+  rf_flow_result_free(&result);
+  family_problem_free(&p);
+}
+
 /* What the flow says about random small problems is not contradicted; bench/run statuses for many. */
 static void statuses(void **state) {
   (void)state;
@@ -177,6 +237,7 @@ int main(void) {
       cmocka_unit_test(one_neuron),       cmocka_unit_test(slides),
       cmocka_unit_test(crosses_mirrored), cmocka_unit_test(finite_times),
       cmocka_unit_test(far_one_neuron),   cmocka_unit_test(far_is_the_same_flow),
-      cmocka_unit_test(far_wakes),        cmocka_unit_test(statuses)};
+      cmocka_unit_test(far_wakes),        cmocka_unit_test(told_before),
+      cmocka_unit_test(first_step),       cmocka_unit_test(statuses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

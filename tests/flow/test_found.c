@@ -77,6 +77,8 @@ static const Found found[] = {
      * by the alignment, by its proof in balls and by the flow */
     {FAMILY_SYMMETRIC, 1794801473, 967, true, RF_FLOW_CONVERGED},
     {FAMILY_SYMMETRIC, 1794801473, 311, true, RF_FLOW_NOT_SEPARATED},
+    /* some samples rest, others grow, and units drift like ln t: called at rest before they cross */
+    {FAMILY_LINE, 103, 60, true, RF_FLOW_CONVERGED},
 };
 
 /* Without the finer run, which is too long. */

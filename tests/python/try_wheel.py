@@ -1,4 +1,5 @@
 """What a new user does with the installed package, on any system: python try_wheel.py [FOLDER WITH torch_*.npz]. Prints one line for each."""
+import importlib.metadata
 import pathlib
 import re
 import sys
@@ -54,3 +55,16 @@ loaded = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
 own = [name for name in loaded if re.search(r"openblas|flint|gmp|mpfr|jansson|gomp", name)]
 assert own and all("site-packages" in name for name in own), own
 print(f"libraries: {len(own)}, all inside site-packages")
+
+TEXTS = {"scipy_openblas": "OpenBLAS", "gfortran": "OpenBLAS", "quadmath": "OpenBLAS", "gomp": "GCC-runtime", "gmp": "GMP", "mpfr": "MPFR", "jansson": "jansson"}
+package = importlib.metadata.distribution("reluflow")
+texts = {pathlib.PurePath(name).stem: package.read_text(f"licenses/{name}") or "" for name in package.metadata.get_all("License-File")}
+bundled = {re.match(r"lib([a-z_]+)", file.name).group(1) for file in package.files if file.parts[0] == "reluflow.libs"}
+needed = {"LICENSE", "FLINT", "SQLite", *(TEXTS[name] for name in bundled)}  # the two are linked in
+assert len(bundled) >= 5 and needed <= set(texts), needed - set(texts)
+for name, part in (("OpenBLAS", "OpenBLAS Project"), ("OpenBLAS", "gfortran"), ("FLINT", "LESSER GENERAL PUBLIC"), ("GMP", "Free Software Foundation"),
+                   ("MPFR", "Free Software Foundation"), ("jansson", "Lehtinen"), ("SQLite", "public"), ("GCC-runtime", "exception"), ("LICENSE", "MIT")):
+    assert part.lower() in texts[name].lower(), (name, part)
+referred = set(re.findall(r"/usr/share/common-licenses/([A-Z]+(?:-[0-9.]*[0-9])?)", " ".join(texts.values())))
+assert referred <= set(texts) and all(len(text) > 200 for text in texts.values()), referred - set(texts)
+print(f"licences: {len(texts)} texts for {len(bundled)} bundled libraries, FLINT and SQLite")

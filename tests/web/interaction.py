@@ -366,6 +366,9 @@ def widths(path, pictures):
             sticks = page.js("""() => [...document.querySelectorAll("main *")].filter((e) => { const r = e.getBoundingClientRect();
               return r.width && !e.closest("svg") && (r.right > innerWidth + 1 || r.left < -1); }).map((e) => e.id || e.className || e.tagName)""")
             check(not sticks, f"{where}: sticks out: {sticks[:5]}")
+            covered = page.js("""() => [...document.querySelectorAll("#plane .point")].filter((e) => { const r = e.getBoundingClientRect();
+              return !document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).closest("#plane svg"); }).length""")
+            check(covered == 0, f"{where}: {covered} points are under buttons")
             ground = page.js("getComputedStyle(document.body).backgroundColor")
             light = sum(map(int, re.findall(r"\d+", ground)[:3])) > 380
             check(light != dark, f"{where}: the page is {ground}")

@@ -8,7 +8,8 @@ class Plane {
     this.back = svg("g"), this.front = svg("g");
     this.svg = svg("svg", { viewBox: "0 0 400 400", role: "group", "aria-label": "points; arrow keys move the chosen one, Enter flips it, Delete removes it" }, this.back, this.front);
     const button = (id, text, name, act) => html("button", { id, "aria-label": name, title: name, onclick: act }, text);
-    box.append(this.canvas, this.svg, html("div", { class: "zoom" }, button("closer", "+", "closer", () => this.zoom(0.8)), button("wider", "−", "wider", () => this.zoom(1.25)),
+    box.append(this.canvas, this.svg);
+    box.after(html("div", { class: "zoom" }, button("closer", "+", "closer", () => this.zoom(0.8)), button("wider", "−", "wider", () => this.zoom(1.25)),
       button("fit", "Fit", "all points; again: without those far away", () => this.fit())));
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => this.move(event));

@@ -287,9 +287,10 @@ RfStatus rf_run_jump(RfRun *run, bool *escaped, double *rate_excess, const doubl
     if (!(paths[u].G > main_rate + run->escape_slack)) continue;
     end = fmin(end, time_to_matter(&paths[u], main_rate, *unit_rho(system, u), rho_matters));
   }
+  if (!(end <= run->escape_within)) end = INFINITY;
   if (run->settings->until == RF_UNTIL_TIME && !isnan(log_S)) { /* not past the time asked for */
     double left = exp(rf_run_until_log_t(run) + log_S) - exp(system->log_t + log_S);
-    if (left < end) {
+    if (left < end && left <= run->wait_within) {
       run->reached = true;
       end = left;
     }

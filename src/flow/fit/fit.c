@@ -10,14 +10,17 @@
 #include <string.h>
 
 /* Batches of steps that hardly led on, in a row, after which the walk gives up. */
-enum { CRAWLS = 5 };
+enum { CRAWLS = 5, MANY = 4 };
 
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
- * inside (large/) pay as soon as the data are separated, with thousands of samples when few push, or when the
- * walk under explicit weights crawls. */
+ * inside (large/) pay as soon as the data are separated. Their matrix has the order of the samples that push:
+ * where there are thousands, or many more than weights, when few are left, or when the walk under explicit
+ * weights crawls. */
 static double q_switch(const RfRun *run) {
   if (!rf_stride_fits(run)) return 15;
-  return run->problem->gram && run->phase.crawling < CRAWLS ? 30 : 1;
+  rf_index weights = run->system.units * (run->system.d + 1);
+  bool many = run->problem->gram || run->system.n > MANY * weights;
+  return many && run->phase.crawling < CRAWLS ? 30 : 1;
 }
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
@@ -62,6 +65,34 @@ static bool keeps_sides(RfRun *run, double waited) {
   return true;
 }
 
+/* Where some samples rest and others go on growing, units drift like ln tau: by less than anything per unit
+ * of time, and yet across hyperplanes. */
+typedef enum Drift {
+  DRIFT_NONE,  /* every unit keeps its sides, as far as its drift tells */
+  DRIFT_SEEN,  /* one comes to a hyperplane */
+  DRIFT_BEYOND /* the same, but by now its motion is lost in rounding */
+} Drift;
+
+static Drift drift(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, units = system->units;
+  double rounding = RF_TOL_REST_ROUNDING * rf_system_reach(system), small = rf_run_small_rho(run) - 1;
+  Drift found = DRIFT_NONE;
+  rf_system_planes(system, system->y);
+  for (rf_index u = 0; u < units && run->problem->leak != 1; u++) {
+    if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
+    for (rf_index i = 0; i < n; i++) {
+      double side = system->sigma[u * n + i], length = system->x_norm[i];
+      double rate = side * rf_la_dot(run->f + u * d, system->problem->X + i * d, d) / length;
+      double far = side * system->H[u * n + i] / length, step = -rate * system->tau;
+      if (!(side != 0 && length > 0 && far > RF_TOL_PLANE && step * RF_TOL_REST_FOLDS > far)) continue;
+      if (-rate > rounding) return DRIFT_SEEN;
+      if (step > RF_TOL_REST_DRIFT) found = DRIFT_BEYOND;
+    }
+  }
+  return found;
+}
+
 static rf_index mark_small(const RfRun *run, uint8_t *small) {
   const RfSystem *system = &run->system;
   rf_index count = 0;
@@ -74,18 +105,27 @@ static rf_index mark_small(const RfRun *run, uint8_t *small) {
 }
 
 /* At rest (the loss no longer falls): do small units still grow? If so they are carried to where they matter.
- */
-static RfStatus leave_saddle(RfRun *run, bool *escaped) {
+ * Units that rest have a field of zero, and so have small ones beside them, up to `rest`, the speed that is
+ * left. early: a growth that may be no more than that, or that begins only after so long that what is left
+ * would have turned the unit, and the others have to come to rest first. */
+static RfStatus leave_saddle(RfRun *run, double rest, bool *escaped, bool *early) {
   RfSystem *system = &run->system;
   uint8_t *small = RF_NEW(uint8_t, system->units);
-  double *c = RF_NEW(double, system->n), excess;
+  double *c = RF_NEW(double, system->n), excess = -INFINITY, usual = run->escape_slack;
+  double least = RF_TOL_ESCAPE_REST * rf_system_reach(system);
+  bool moves = rest > RF_TOL_REST_ROUNDING * rf_system_reach(system);
   RfStatus status = RF_OK;
-  *escaped = false;
+  *escaped = *early = false;
   if (!small || !c) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a saddle");
   if (!status && mark_small(run, small) > 0 && !run->problem->freeze_second) {
     rf_system_fields(system, system->y);
     memcpy(c, system->c, (size_t)system->n * sizeof(double));
+    run->escape_slack = fmax(least, RF_TOL_ESCAPE_LEFT * rest);
+    if (rest > 0) run->escape_within = RF_TOL_REST_MOVES / rest;
+    if (moves) run->wait_within = run->escape_within;
     status = rf_run_jump(run, escaped, &excess, c, 0, small, system->log_S, rf_run_small_rho(run));
+    run->escape_slack = usual, run->escape_within = run->wait_within = INFINITY;
+    *early = !*escaped && moves && (excess > least || run->settings->until == RF_UNTIL_TIME);
     run->escapes += *escaped;
   }
   rf_free(small);
@@ -96,12 +136,12 @@ static RfStatus leave_saddle(RfRun *run, bool *escaped) {
 /* Every unit tiny: the alignment is exact until the first of them matters. */
 static RfStatus leave_origin(RfRun *run) {
   const RfSystem *system = &run->system;
-  bool escaped;
+  bool escaped, early;
   for (rf_index u = 0; u < system->units; u++)
     if (!system->dead[u] && system->y[system->units * (system->d + 1) + u] >= rf_run_small_rho(run) - 0.5)
       return RF_OK;
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
-  RfStatus status = leave_saddle(run, &escaped);
+  RfStatus status = leave_saddle(run, 0, &escaped, &early);
   run->escapes = 0;
   return status;
 }
@@ -212,9 +252,9 @@ RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome,
 }
 
 /* At rest with samples on the wrong side, and nobody left to change that? */
-static RfStatus look_for_rest(RfRun *run, bool *over) {
+static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
   RfSystem *system = &run->system;
-  *over = false;
+  *over = *lost = false;
   if (run->phase.steps % 8 != 7 || rf_run_log_loss_seen(run) < log_separating_loss(run)) return RF_OK;
   double log_loss = rf_run_log_loss_seen(run), unit = 1 / rf_system_reach(system);
   if (!(log_loss > run->phase.best - RF_TOL_REST_FALL))
@@ -234,9 +274,14 @@ static RfStatus look_for_rest(RfRun *run, bool *over) {
   } else { /* what is left to fall is about falling * waited */
     if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
     if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
+    Drift found = drift(run);
+    if (found == DRIFT_SEEN) return RF_OK;
+    *lost = found == DRIFT_BEYOND;
   }
-  bool escaped;
-  RfStatus status = leave_saddle(run, &escaped);
+  bool escaped, early;
+  double rest = fmax(idle > resting_after ? 0 : restlessness(run), RF_TOL_REST_ROUNDING / unit);
+  RfStatus status = leave_saddle(run, rest, &escaped, &early);
+  if (early) return status;
   *over = !escaped;
   run->phase.tau_event = system->tau;
   run->phase.best = INFINITY;
@@ -302,7 +347,7 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
   RfStatus status = run->phase.part == 0 ? begin(run) : RF_OK;
   *outcome = RF_FLOW_CONVERGED;
   for (; !status && run->phase.part == 1; run->phase.steps++) {
-    bool over;
+    bool over, lost;
     if (rf_run_stops(run, outcome, why)) return RF_OK;
     if (run->phase.steps == hopeless_after && hopeless(run, why)) {
       *outcome = RF_FLOW_NOT_SEPARATED;
@@ -318,7 +363,13 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (status) break;
     if (run->since_event == 0) run->phase.tau_event = system->tau;
     if (rf_system_q_min(system) >= q_switch(run) && !run->reached) return RF_OK;
-    status = look_for_rest(run, &over);
+    status = look_for_rest(run, &over, &lost);
+    if (!status && over && lost) {
+      *outcome = RF_FLOW_UNDECIDED;
+      rf_format(why, RF_WHY_SIZE,
+                "a neuron drifts to a hyperplane like ln t, too slowly to be followed there");
+      return RF_OK;
+    }
     if (!status && over) {
       *outcome = RF_FLOW_NOT_SEPARATED;
       rf_format(why, RF_WHY_SIZE, "the loss has stopped falling with samples on the wrong side");
