@@ -10,14 +10,17 @@
 #include <string.h>
 
 /* Batches of steps that hardly led on, in a row, after which the walk gives up. */
-enum { CRAWLS = 5 };
+enum { CRAWLS = 5, MANY = 4 };
 
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
- * inside (large/) pay as soon as the data are separated, with thousands of samples when few push, or when the
- * walk under explicit weights crawls. */
+ * inside (large/) pay as soon as the data are separated. Their matrix has the order of the samples that push:
+ * where there are thousands, or many more than weights, when few are left, or when the walk under explicit
+ * weights crawls. */
 static double q_switch(const RfRun *run) {
   if (!rf_stride_fits(run)) return 15;
-  return run->problem->gram && run->phase.crawling < CRAWLS ? 30 : 1;
+  rf_index weights = run->system.units * (run->system.d + 1);
+  bool many = run->problem->gram || run->system.n > MANY * weights;
+  return many && run->phase.crawling < CRAWLS ? 30 : 1;
 }
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */

@@ -45,16 +45,37 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
   return false;
 }
 
+/* w, a and rho from v (in the place of w) and c, both in units of e^{2 rho}; a keeps its sign. */
+static void split(double *v, double *a, double *rho, double c, rf_index d) {
+  double length = rf_la_norm(v, d), root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c));
+  double smaller = length * (length / larger), P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
+  if (length > 0) rf_la_scale(v, sqrt(M / root) / length, d);
+  *a = copysign(sqrt(P / root), *a);
+  *rho += 0.5 * log(root);
+}
+
 void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat) {
   rf_index d = system->d, units = system->units;
   for (rf_index k = 0; k < units; k++) {
-    double *v = flat + k * d, *a = flat + units * d + k, c = *a, length = rf_la_norm(v, d);
+    double *a = flat + units * d + k, *rho = flat + units * (d + 1) + k, c = *a;
     if (!plain[k]) continue;
-    double root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c)), smaller = length * (length / larger);
-    double P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
-    rf_la_scale(v, sqrt(M / root) / length, d);
-    *a = copysign(sqrt(P / root), system->y[units * d + k]);
-    flat[units * (d + 1) + k] = system->y[units * (d + 1) + k] + 0.5 * log(root);
+    *a = system->y[units * d + k];
+    *rho = system->y[units * (d + 1) + k];
+    split(flat + k * d, a, rho, c, d);
+  }
+}
+
+void rf_plain_between(const RfSystem *system, const double *from, double *to, double fraction) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    const double *w0 = from + k * d;
+    double *w1 = to + k * d, *a1 = to + units * d + k, *rho1 = to + units * (d + 1) + k;
+    double a0 = from[units * d + k], scale = exp(2 * (from[units * (d + 1) + k] - *rho1));
+    double c0 = scale * (a0 * a0 - rf_la_dot(w0, w0, d)), c1 = *a1 * *a1 - rf_la_dot(w1, w1, d);
+    if (system->dead[k] || a0 * *a1 < 0) continue;
+    for (rf_index j = 0; j < d; j++)
+      w1[j] = (1 - fraction) * scale * fabs(a0) * w0[j] + fraction * fabs(*a1) * w1[j];
+    split(w1, a1, rho1, system->balanced[k] ? 0 : (1 - fraction) * c0 + fraction * c1, d);
   }
 }
 
