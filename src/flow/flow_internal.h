@@ -9,25 +9,23 @@
 
 enum { RF_MOST_OPTIONS = 16 };
 
-/* The consistent continuations of a neuron that lies on the hyperplanes of n_on samples. */
+/* What the fit needs of the continuations of a neuron on the hyperplanes of n_on samples; the caller's room.
+ */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
-  int8_t *sign;  /* n_on: the side it goes to in the first continuation, 0 = it slides */
-  double *slope; /* n_on: s_i of the first continuation */
+  int8_t *sign;  /* n_on: the side it goes to in the one taken, 0 = it slides */
+  double *slope; /* n_on: s_i of that one */
   double *g;     /* d: its field; the neuron moves with dw = a g */
-  int8_t *other; /* n_on: the second continuation, meaningful for count > 1 */
-  int8_t *found; /* NULL, or room for RF_MOST_OPTIONS rows of n_on: the continuations as they were found */
+  int8_t *found; /* RF_MOST_OPTIONS rows of n_on: the continuations as they were found */
 } RfSides;
 
-/* Finds them. base (d) = sum over the other samples of c_i s_i x_i; on lists the samples of the hyperplanes;
- * sign_a = +1 or -1. Samples with c_i = 0 have no kink and go where the field takes them. All arrays of
- * `sides` are the caller's. Prefers, among several continuations, the one with the faster field. */
+/* Finds them under any weights (continuations.c) and takes the one with the faster field, among equally fast
+ * ones the first. base (d) = sum over the other samples of c_i s_i x_i; sign_a = +1 or -1. */
 RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
                        const rf_index *on, rf_index n_on, int sign_a);
 
-/* The same when no two of the samples are parallel. */
-RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlignField *field,
-                                const double *base, const rf_index *on, rf_index n_on, int sign_a);
+/* ---- parallel.c: samples on one line ------------------------------------------------------- */
+
 /* x and other lie on one line. */
 bool rf_flow_parallel(const double *x, const double *other, rf_index d);
 /* line (n) = one sample of its line, the same for all of them; along (n): its signed length in the direction
