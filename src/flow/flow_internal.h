@@ -107,8 +107,9 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double *grade;         /* d, for rows of very different lengths (graded.c): the largest entry of each
-                            coordinate; NULL otherwise */
+  bool spread;   /* rows of very different lengths: groups and sides of a limit are judged by margins */
+  double *grade; /* d, for rows of very different lengths (graded.c): the largest entry of each
+                    coordinate; NULL otherwise */
   double *slide_factor;  /* n + d: scratch of rf_system_slide_slopes */
   rf_index *line;        /* n: a sample that stands for its line (parallel.c), */
   double *along;         /* n: and its signed length in the direction of that one */
@@ -405,8 +406,8 @@ void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
 /* apart.c: parts the units that the located hits concern, and those of which a neuron may have met a
- * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is to
- * be taken again. */
+ * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is
+ * to be taken again. */
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
@@ -559,7 +560,9 @@ typedef struct RfGraded {
   double *reflections; /* count rows of d, the first r entries of row r are 0 */
 } RfGraded;
 
-/* The lengths of the rows differ so much that the coordinates matter. */
+/* The lengths of the rows differ so much that parts of the network are judged by their margins; and that the
+ * coordinates matter. */
+bool rf_rows_spread(const double *X, rf_index n, rf_index d);
 bool rf_graded_helps(const double *X, rf_index n, rf_index d);
 /* Finds the coordinates and turns X into them. */
 RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
