@@ -263,6 +263,7 @@ typedef struct RfPhase {
   bool high;        /* frozen: the larger scale, for good */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
+  double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;
 
 /* How often a unit met a hyperplane lately, for the last few pairs. */
@@ -405,8 +406,8 @@ void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
 /* apart.c: parts the units that the located hits concern, and those of which a neuron may have met a
- * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is to
- * be taken again. */
+ * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is
+ * to be taken again. */
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
