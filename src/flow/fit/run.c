@@ -208,7 +208,9 @@ static RfStatus step_explicit(RfRun *run) {
     h *= fmax(0.25,
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
-  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
+  double at = 2;
+  if (run->n_hits > 0) status = rf_events_locate(run, h, &at);
+  if (status) return status;
   if (at <= 1) {
     bool parted = false;
     status = rf_run_part_hits(run, &parted);
