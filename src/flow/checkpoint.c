@@ -124,6 +124,7 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_index(tape, &run->phase.left);
   put(tape, &run->phase.last);
   put(tape, &run->phase.growth);
+  put(tape, &run->phase.reach);
   put_int(tape, &run->phase.drifting);
   put_int(tape, &run->phase.stalled);
   put_int(tape, &run->phase.crawling);

@@ -85,6 +85,7 @@
 #define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
 #define RF_TOL_Q_SLOW      1e5 /* the same while the direction travels: steps grow like 1/sqrt(q) */
 #define RF_TOL_Q_MOST      1e9 /* possible margin up to which steps are made finer */
+#define RF_TOL_Q_LOW       1e4 /* margin below which O(1/q) shows: compared at the margins of the state */
 #define RF_TOL_CLIMB       2.0 /* growth of the network per step on the way there: not far past it */
 #define RF_TOL_TINY        1e-300 /* instead of a division by zero */
 #define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
@@ -127,11 +128,16 @@
 #define RF_TOL_STRIDE_ROUGH                                                                                  \
   1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
+#define RF_TOL_TAIL            40.0 /* margin from which every loss is exponential to rounding */
+#define RF_TOL_STRIDE_ENTRY    14.0 /* margin over the least, ln 1e6, at which a sample comes to have weight */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
 #define RF_TOL_STRIDE_DRIFT                                                                                  \
   0.3                             /* change of ln p up to which the last step is continued for a first guess \
                                    */
 #define RF_TOL_STRIDE_LONGEST 1.0 /* growth of the network per step: what is unstable still grows in BDF2 */
+#define RF_TOL_STRIDE_LONGER                                                                                 \
+  1.25 /* where nothing is unstable it grows by this per step, to RF_TOL_LONGEST, */
+#define RF_TOL_STRIDE_SHORTER 0.25  /* and shrinks by this where a side changes */
 #define RF_TOL_STRIDE_MINOR   1e-9  /* p of samples whose margins need not be solved for */
 #define RF_TOL_STRIDE_WEIGHT  1e-15 /* push of a sample over that of all: below, it has no kink */
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */

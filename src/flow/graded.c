@@ -17,7 +17,7 @@ bool rf_graded_helps(const double *X, rf_index n, rf_index d) {
     longest = fmax(longest, length);
     if (length > 0) shortest = fmin(shortest, length);
   }
-  return d > 1 && longest > RF_TOL_ALIKE * shortest;
+  return longest > RF_TOL_ALIKE * shortest;
 }
 
 void rf_graded_free(RfGraded *graded) {

@@ -116,9 +116,10 @@ static double slack_of(const RfRun *run, rf_index k, rf_index i) {
   double slack = run->plane_slack * system->x_norm[i];
   if (!system->grade || system->problem->freeze_second) return slack;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + k]);
-  double drift =
-      fmin(slack - RF_TOL_PLANE * system->x_norm[i], RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
-  return RF_TOL_PLANE * rf_run_input_size(run, k, i) + fmax(drift, 0);
+  double shows = RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY), terms = rf_run_input_size(run, k, i);
+  double drift = fmin(slack - RF_TOL_PLANE * system->x_norm[i], shows);
+  /* hundreds of ulps of a long row are a margin, and who is put back by that much never gets on */
+  return fmax(RF_TOL_CUT_LEAST * terms, fmin(RF_TOL_PLANE * terms, shows)) + fmax(drift, 0);
 }
 
 /* The hyperplanes of one unit that is looked at. */

@@ -3,6 +3,62 @@
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
+#include <string.h>
+
+/* The slide (its number in the list) whose slope is farthest beyond [leak,1]; -1: none is. */
+static rf_index worst_slope(const RfSystem *system, const RfSlide *slide, const double *slopes) {
+  rf_index worst = -1;
+  double leak = system->problem->leak, far = RF_TOL_SLOPE;
+  for (rf_index k = 0; k < slide->n_planes; k++) {
+    double off = fmax(slopes[k] - 1, leak - slopes[k]);
+    if (off > far) far = off, worst = k;
+  }
+  return worst;
+}
+
+static bool on_ridges(const RfSystem *system, const RfSlide *slide, rf_index u) {
+  for (rf_index k = 0; k < slide->n_planes; k++)
+    if (system->c[slide->first[k]] * system->y[system->units * system->d + u] > 0) return true;
+  return false;
+}
+
+/* The smallest field by bounded least squares in the pulls c slope: inside their range they hold the unit,
+ * others it leaves as the field tells. slopes on return: NaN where it is held, else its speed off the
+ * hyperplane. Letting go of one after the other is not enough: without a third, one that was let go may push
+ * the unit back. */
+static RfStatus least_field(const RfSystem *system, const RfSlide *slide, rf_index u, double *slopes) {
+  rf_index n = system->n, d = system->d, count = slide->n_planes;
+  double leak = system->problem->leak, sign = system->y[system->units * d + u] > 0 ? 1 : -1;
+  double *columns = RF_NEW(double, count *d + 2 * d + 3 * count);
+  if (!columns) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
+  double *f = columns + count * d, *left = f + d, *low = left + d, *high = low + count, *pull = high + count;
+  memset(f, 0, (size_t)d * sizeof(double));
+  for (rf_index i = 0; i < n; i++) {
+    double factor = system->sigma[u * n + i] == 0 ? 0 : system->slope[u * n + i] * system->c[i];
+    if (factor != 0) rf_la_axpy(f, -factor, system->problem->X + i * d, d);
+  }
+  for (rf_index k = 0; k < count; k++) {
+    rf_index i = slide->first[k];
+    double c = system->c[i];
+    memcpy(columns + k * d, system->problem->X + i * d, (size_t)d * sizeof(double));
+    low[k] = fmin(leak * c, c), high[k] = fmax(leak * c, c);
+    pull[k] = c * fmin(1, fmax(leak, slopes[k]));
+  }
+  RfStatus status = rf_la_box_least_squares_from(system->context, pull, left, NULL, columns, f, low, high, d,
+                                                 count, d, NULL);
+  for (rf_index k = 0; k < count && !status; k++) {
+    bool held = pull[k] > low[k] && pull[k] < high[k];
+    slopes[k] = held ? NAN : -sign * rf_la_dot(left, columns + k * d, d);
+  }
+  rf_free(columns);
+  return status;
+}
+
+static RfStatus let_go(RfRun *run, rf_index u, rf_index sample, bool up, bool log) {
+  RfSystem *system = &run->system;
+  system->sigma[u * system->n + sample] = up ? 1 : -1;
+  return log ? rf_events_log(run, u, sample, RF_EVENT_RELEASE) : RF_OK;
+}
 
 RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log) {
   RfSystem *system = &run->system;
@@ -10,19 +66,21 @@ RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log) {
   double leak = system->problem->leak;
   RfStatus status = RF_OK;
   for (rf_index round = 0, most = slide->n_on + 8; round < most && !status; round++) {
-    rf_index worst = -1;
-    double far = RF_TOL_SLOPE;
     if (slide->n_on == 0 || rf_slide_dependent(slide) || slide->n_planes < slide->n_on) break;
     rf_system_slide_slopes(system, u, slopes);
-    for (rf_index k = 0; k < slide->n_planes; k++) {
-      double off = fmax(slopes[k] - 1, leak - slopes[k]);
-      if (off > far) far = off, worst = k;
-    }
+    rf_index worst = worst_slope(system, slide, slopes), count = slide->n_planes, gone = 0;
     if (worst < 0) break;
-    rf_index sample = slide->first[worst];
-    system->sigma[u * system->n + sample] = slopes[worst] > 0.5 * (1 + leak) ? 1 : -1;
-    status = rf_system_refresh_unit(system, u);
-    if (!status && log) status = rf_events_log(run, u, sample, RF_EVENT_RELEASE);
+    bool up = slopes[worst] > 0.5 * (1 + leak);
+    status =
+        round > 0 || on_ridges(system, slide, u) ? RF_ERR_NUMERIC : least_field(system, slide, u, slopes);
+    for (rf_index k = 0; k < count && !status; k++) {
+      if (isnan(slopes[k])) continue;
+      status = let_go(run, u, slide->first[k], slopes[k] > 0, log);
+      gone++;
+    }
+    if (status == RF_ERR_NUMERIC || (!status && gone == 0))
+      status = let_go(run, u, slide->first[worst], up, log);
+    if (!status) status = rf_system_refresh_unit(system, u);
   }
   return status;
 }

@@ -248,7 +248,7 @@ static bool look_at_all(RfStride *stride, const RfSystem *system, uint8_t *wante
     wanted[i] = stride->place[i] >= 0;
     if (wanted[i] || !system->seen[i]) continue;
     if (rf_loss_log_slope(system->problem->loss, stride->q_full[i]) > least + 7) {
-      wanted[i] = 1;
+      wanted[i] = RF_STRIDE_NEW;
       more = true;
     }
   }
@@ -424,6 +424,23 @@ static RfStatus attempt(RfRun *run, RfStride *stride, double h, uint8_t *wanted,
   return status;
 }
 
+/* Growth of the network that a step may bring. Where every unit is pushed along itself and no side changes,
+ * nothing is unstable: given the weights a direction turns to its field, sizes are followed by their
+ * logarithms, and the weights push back. What else there is are units pushed against themselves, and those
+ * that are about to change a side; for them a step is so short that what is unstable still grows. */
+static double longest(const RfRun *run) { return fmax(RF_TOL_STRIDE_LONGEST, run->phase.reach); }
+
+static void set_reach(RfRun *run, bool events) {
+  const RfSystem *system = &run->system;
+  rf_index units = system->units;
+  const double *speed = run->f + units * (system->d + 1); /* at the start of the step */
+  bool calm = !events && run->phase.part == 3;
+  for (rf_index u = 0; u < units && calm; u++)
+    if (!system->dead[u] && speed[u] + system->mu < 0) calm = false;
+  double reach = longest(run) * (calm ? RF_TOL_STRIDE_LONGER : RF_TOL_STRIDE_SHORTER);
+  run->phase.reach = fmin(RF_TOL_LONGEST, fmax(RF_TOL_STRIDE_LONGEST, reach));
+}
+
 RfStatus rf_stride_step(RfRun *run) {
   RfSystem *system = &run->system;
   RfStatus status = RF_OK;
@@ -439,7 +456,7 @@ RfStatus rf_stride_step(RfRun *run) {
     double speed = rf_la_max_abs(run->f, rf_system_size(system) - 1);
     h = speed > 0 ? tolerance / speed : 1;
   }
-  if (run->phase.part == 3 && run->phase.growth > 0) h = fmin(h, RF_TOL_STRIDE_LONGEST / run->phase.growth);
+  if (run->phase.part == 3 && run->phase.growth > 0) h = fmin(h, longest(run) / run->phase.growth);
   bool found = false;
   while (!status) {
     status = attempt(run, stride, h, wanted, slopes, &found);
@@ -452,7 +469,9 @@ RfStatus rf_stride_step(RfRun *run) {
   if (!status) {
     for (rf_index i = 0; i < system->n; i++) stride->q_earlier[i] = system->q[i] + system->log_S;
     run->h = fmin(RF_TOL_STEP_LONGEST, h * fmin(2, fmax(0.3, error > 0 ? 0.9 / cbrt(error) : 2)));
+    run->phase.reach = longest(run);
     status = accept(run, stride, h, slopes);
+    set_reach(run, run->since_event == 0);
   }
   rf_free(wanted);
   rf_free(slopes);

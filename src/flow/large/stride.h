@@ -52,7 +52,10 @@ struct RfStride {
   bool gram_known;
   double *mask;          /* units x rows: y s slope, 0 on hyperplanes */
   double *image, *speed; /* units x rows: X direction; X u */
-  double *q, *p, *bend;  /* rows: margins, weights, p times curvature */
+  /* Margins are level + q: weights depend on q alone where margins are large, and a step answers to the
+   * weights by its length times the network's size, so that the last digit of a margin of 1e6 would count. */
+  double level;
+  double *q, *p, *bend; /* rows: margins less level, weights, p times curvature */
   double *off, *step, *weigh;
   double *core, *left, *right;
   double *picked; /* samples of the matrix */
@@ -80,7 +83,9 @@ RfStatus rf_stride_step(RfRun *run);
  * on describe; roughly: as well as it takes to see which kinks are wrong. solved = false: Newton's method did
  * not get there. */
 RfStatus rf_stride_solve(RfStride *stride, const RfSystem *system, bool roughly, bool *solved);
-/* The working set becomes the samples marked in wanted (n); margins q_full are the first guess. */
+/* The working set becomes the samples marked in wanted (n); margins q_full are the first guess, but those
+ * marked as new begin with little weight. */
+enum { RF_STRIDE_NEW = 2 };
 RfStatus rf_stride_rows(RfStride *stride, const RfSystem *system, const uint8_t *wanted);
 /* Puts sample i among those that unit u is held on; false: it depends on the others. */
 bool rf_stride_hold(RfStride *stride, const RfSystem *system, rf_index u, rf_index i, RfStatus *status);

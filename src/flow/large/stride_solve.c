@@ -115,15 +115,20 @@ RfStatus rf_stride_rows(RfStride *stride, const RfSystem *system, const uint8_t 
   for (rf_index i = 0; i < n; i++) count += wanted[i] != 0;
   RfStatus status = make_rows(stride, count);
   if (status) return status;
-  stride->rows = 0;
+  stride->rows = 0, stride->level = INFINITY;
   for (rf_index i = 0; i < n; i++) {
     stride->place[i] = -1;
     if (!wanted[i]) continue;
     memcpy(stride->X + stride->rows * d, system->problem->X + i * d, (size_t)d * sizeof(double));
     stride->q[stride->rows] = stride->q_full[i];
+    if (wanted[i] != RF_STRIDE_NEW) stride->level = fmin(stride->level, stride->q_full[i]);
     stride->place[i] = stride->rows;
     stride->row[stride->rows++] = i;
   }
+  if (!isfinite(stride->level)) stride->level = 0;
+  for (rf_index r = 0; r < stride->rows; r++) stride->q[r] -= stride->level;
+  for (rf_index r = 0; r < stride->rows; r++)
+    if (wanted[stride->row[r]] == RF_STRIDE_NEW) stride->q[r] = fmax(stride->q[r], RF_TOL_STRIDE_ENTRY);
   stride->gram_known = false;
   stride->factored = 0;
   return RF_OK;
@@ -142,18 +147,24 @@ static void set_masks(RfStride *stride, const RfSystem *system) {
 
 /* ---- one evaluation ------------------------------------------------------------------------- */
 
+/* ln of the slope of the loss at level + q, plus level. */
+static double log_weight(RfLoss loss, double level, double q) {
+  if (level + q > RF_TOL_TAIL) return rf_loss_log_slope(loss, RF_TOL_TAIL) + RF_TOL_TAIL - q;
+  return rf_loss_log_slope(loss, level + q) + level;
+}
+
 static void set_weights(RfStride *stride, const RfSystem *system) {
   rf_index rows = stride->rows;
   RfLoss loss = system->problem->loss;
   double top = -INFINITY, sum = 0;
   for (rf_index r = 0; r < rows; r++) {
-    stride->p[r] = rf_loss_log_slope(loss, stride->q[r]);
+    stride->p[r] = log_weight(loss, stride->level, stride->q[r]);
     top = fmax(top, stride->p[r]);
   }
   for (rf_index r = 0; r < rows; r++) sum += stride->p[r] = exp(stride->p[r] - top);
   for (rf_index r = 0; r < rows; r++) {
     stride->p[r] /= sum;
-    stride->bend[r] = -stride->p[r] * rf_loss_curvature(loss, stride->q[r]);
+    stride->bend[r] = -stride->p[r] * rf_loss_curvature(loss, stride->level + stride->q[r]);
   }
 }
 
@@ -196,7 +207,7 @@ static double residual(RfStride *stride, double *scale) {
   rf_index rows = stride->rows, units = stride->units;
   double worst = 0, largest = 0;
   rf_la_product_nt(stride->image, stride->after, stride->X, units, rows, stride->d);
-  memcpy(stride->off, stride->q, (size_t)rows * sizeof(double));
+  for (rf_index r = 0; r < rows; r++) stride->off[r] = stride->level;
   for (rf_index u = 0; u < units; u++) {
     double size = size_of(&stride->unit[u]);
     for (rf_index r = 0; r < rows; r++) {
@@ -205,7 +216,8 @@ static double residual(RfStride *stride, double *scale) {
     }
   }
   for (rf_index r = 0; r < rows; r++) {
-    largest = fmax(largest, fabs(stride->q[r]));
+    stride->off[r] += stride->q[r];
+    largest = fmax(largest, fabs(stride->level + stride->q[r]));
     if (stride->p[r] > RF_TOL_STRIDE_MINOR) worst = fmax(worst, fabs(stride->off[r]));
   }
   *scale = largest;
@@ -387,6 +399,19 @@ static bool factors_serve(const RfStride *stride, double off, double before) {
   return stride->factored > LARGE_CORE && change > 0.8 && change < 1.25 && !(off > 0.25 * before);
 }
 
+/* Margins after part of the step. One of no weight that falls below all others would take all the weight:
+ * it stops where it comes to have some, and the next steps see what it does. */
+static void move_margins(RfStride *stride, double part, double mean) {
+  double least = INFINITY;
+  for (rf_index r = 0; r < stride->rows; r++) {
+    stride->q[r] += part * (stride->step[r] - mean);
+    if (stride->p[r] > RF_TOL_STRIDE_MINOR) least = fmin(least, stride->q[r]);
+  }
+  for (rf_index r = 0; r < stride->rows; r++)
+    if (!(stride->p[r] > RF_TOL_STRIDE_MINOR)) stride->q[r] = fmax(stride->q[r], least + RF_TOL_STRIDE_ENTRY);
+  stride->level += part * mean;
+}
+
 /* moved: the largest change of a margin of weight relative to the others. */
 static RfStatus newton_step(RfStride *stride, const RfSystem *system, bool afresh, double *moved, bool *ok) {
   rf_index rows = stride->rows;
@@ -406,7 +431,7 @@ static RfStatus newton_step(RfStride *stride, const RfSystem *system, bool afres
     if (stride->p[r] > RF_TOL_STRIDE_MINOR) spread = fmax(spread, fabs(stride->step[r] - mean));
   if (!isfinite(spread) || !isfinite(mean)) *ok = false;
   *moved = spread;
-  rf_la_axpy(stride->q, spread > 5 ? 5 / spread : 1, stride->step, rows); /* weights change by e^5 at most */
+  move_margins(stride, spread > 5 ? 5 / spread : 1, mean); /* weights change by e^5 at most */
   return RF_OK;
 }
 

@@ -60,7 +60,31 @@ static void same_limit(void **state) {
   }
 }
 
+/* Random labels: hundreds of slides, samples that come to carry weight by thousands of margins at once, and
+ * a direction that comes to rest a hundred times slower than the network grows. Every end of a slide is one
+ * (the audit), and steps grow where nothing is unstable. */
+static void random_labels(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec;
+    rf_index width, most;
+  } cases[] = {{"gaussian,n=45,d=8", 45, 3000}, {"gaussian,n=30,d=60", 70, 1000}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    RfContext context;
+    RfFlowResult result;
+    rf_context_init(&context);
+    limit_of(&context, &result, cases[k].spec, cases[k].width, false);
+    print_message("%s: margin %.15g, residual %.2g, %lld steps\n", cases[k].spec, result.limit.margin,
+                  result.limit.stationarity, (long long)result.monitors.steps_implicit);
+    assert_int_equal(result.limit.outcome, RF_FLOW_CONVERGED);
+    assert_true(result.limit.stationarity <= 1e-9);
+    assert_true(result.audit.passed && result.audit.points > 3);
+    assert_true(result.monitors.steps_implicit < cases[k].most);
+    rf_flow_result_free(&result);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit), cmocka_unit_test(random_labels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
