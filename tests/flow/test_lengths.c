@@ -49,6 +49,14 @@ static const Found found[] = {
      * there upset them, and the audit found velocities off by 0.29 and 0.07 */
     {1, 100, RF_FLOW_CONVERGED},
     {1794802322, 0, RF_FLOW_CONVERGED},
+    {1794802322, 11, RF_FLOW_CONVERGED},
+    /* putting units back on their hyperplanes upset the margins of long rows by 0.9: no step longer than its
+     * transient, 120000 of them, and no KKT point */
+    {1794802322, 3, RF_FLOW_CONVERGED},
+    /* rounding keeps the scale at margins of 15, where rest is 0.014 from the limit: the direction still
+       moves */
+    {7, 37, RF_FLOW_CONVERGED},
+    {1, 84, RF_FLOW_CONVERGED},
 };
 
 static void found_before(void **state) {

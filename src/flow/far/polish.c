@@ -289,6 +289,25 @@ static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *sys
   return status;
 }
 
+/* Where rounding keeps the scale small, the state at rest is O(1/q) from the point, its margins being
+ * q_i = -ln p_i + const instead of equal. The same equations with the margins of the state lead to where it
+ * should be; the point is what they tend to as q grows. The distance to that place counts. */
+static RfStatus distance_at_scale(RfContext *context, RfPolish *polish, RfSystem *system) {
+  rf_index n = system->n, size = polish->n_groups * system->d;
+  double *aim = RF_NEW(double, n + size), *beta = aim + n, least = system->q_least, top = largest_rho(system);
+  bool solved = false;
+  if (!aim) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
+  memcpy(beta, polish->beta, (size_t)size * sizeof(double));
+  for (rf_index i = 0; i < n; i++) aim[i] = system->q[i] / least;
+  group_vectors(polish, system);
+  rf_la_scale(polish->beta, exp(2 * top) / least, size);
+  RfStatus status = rf_polish_solve_aimed(context, polish, system, aim, &solved);
+  if (solved) polish->distance = fmin(polish->distance, distance_to_state(polish, system));
+  memcpy(polish->beta, beta, (size_t)size * sizeof(double));
+  rf_free(aim);
+  return status;
+}
+
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min) {
   rf_index d = system->d;
   RfStatus status = make_groups(context, polish, system);
@@ -330,5 +349,6 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
   }
   polish->distance = distance_to_state(polish, system);
   final_sizes(polish, system);
-  return RF_OK;
+  bool low = system->grade && !system->problem->freeze_second && system->q_least < RF_TOL_Q_LOW;
+  return low && polish->ok ? distance_at_scale(context, polish, system) : RF_OK;
 }

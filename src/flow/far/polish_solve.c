@@ -36,6 +36,7 @@ typedef struct Newton {
   double *force;      /* planes: their multipliers */
   double *unit;       /* N + most + planes: units of the unknowns */
   double *blur;       /* n: rounding of the margins; 0 where rows are alike */
+  const double *aim;  /* n: margins of the active samples; NULL = 1 */
   rf_index most;      /* room for active constraints */
   rf_index *active;   /* r samples */
   double *rows;       /* r rows of N */
@@ -61,6 +62,10 @@ static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *
     polish->margins[i] = system->seen[i] ? rf_la_dot(newton->row, newton->z, newton->N) : INFINITY;
     if (newton->graded) newton->blur[i] = rounding_of(newton, newton->row);
   }
+}
+
+static double aim_of(const Newton *newton, rf_index r) {
+  return newton->aim ? newton->aim[newton->active[r]] : 1;
 }
 
 /* Length of row r, the unit of its multiplier; 1 where rows are alike. */
@@ -172,7 +177,8 @@ static double infeasibility(const Newton *newton) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
-    worst = fmax(worst, fabs(rf_la_dot(row, newton->z, newton->N) - 1) - rounding_of(newton, row));
+    worst = fmax(worst,
+                 fabs(rf_la_dot(row, newton->z, newton->N) - aim_of(newton, r)) - rounding_of(newton, row));
   }
   return worst;
 }
@@ -255,7 +261,7 @@ static RfStatus newton_step(RfContext *context, const RfPolish *polish, const Rf
   for (rf_index j = 0; j < N; j++) newton->right[j] = -newton->trial[j];
   for (rf_index k = 0; k < r; k++) {
     border(newton, newton->rows + k * N, N + k, total);
-    newton->right[N + k] = 1 - rf_la_dot(newton->rows + k * N, newton->z, N);
+    newton->right[N + k] = aim_of(newton, k) - rf_la_dot(newton->rows + k * N, newton->z, N);
   }
   for (rf_index k = 0; k < newton->planes; k++) { /* z is on them */
     border(newton, newton->plane_rows + k * N, N + r + k, total);
@@ -529,6 +535,27 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
       activate(&newton, polish, system, found.worst);
     else
       going = false; /* too many equalities, or a vanished group */
+  }
+  newton_free(&newton);
+  return status;
+}
+
+RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSystem *system,
+                               const double *aim, bool *solved) {
+  Newton newton;
+  RfStatus status = newton_new(context, &newton, polish, system);
+  *solved = false;
+  if (status) return status;
+  newton.aim = aim;
+  memcpy(newton.z, polish->beta, (size_t)newton.N * sizeof(double));
+  for (rf_index i = 0; i < system->n && newton.r < newton.most; i++)
+    if (polish->lambda[i] > 0) activate(&newton, polish, system, i);
+  if (newton.graded) status = solve_active(context, polish, system, &newton);
+  if (!status && newton.graded && infeasibility(&newton) < RF_TOL_STATIONARY &&
+      stationarity(&newton) < RF_TOL_STATIONARY) {
+    *solved = true;
+    for (rf_index r = 0; r < newton.r; r++) *solved = *solved && newton.lambda[r] > 0;
+    memcpy(polish->beta, newton.z, (size_t)newton.N * sizeof(double));
   }
   newton_free(&newton);
   return status;

@@ -114,3 +114,75 @@ void rf_plain_block(const RfSystem *system, rf_index k, double *B, double *E) {
   }
   B[d * b + d] = -2 * system->mu;
 }
+
+/* ---- units put back on their hyperplanes, at equal margins ---- */
+
+typedef struct Restore {
+  rf_index rank, *carrier;
+  double *G, *right; /* rank x rank; rank */
+  double *normal;    /* rank rows of d: those of the carriers over their lengths, as one unit feels them */
+  double *q;         /* n: margins as they were */
+} Restore;
+
+/* P_k s_i x_i/|x_i| of the carriers, with the signs of label and a. */
+static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) {
+  rf_index n = system->n, d = system->d;
+  double sign = system->y[system->units * d + k] > 0 ? 1 : -1;
+  for (rf_index r = 0; r < restore->rank; r++) {
+    rf_index i = restore->carrier[r];
+    double factor = sign * system->problem->y[i] * system->slope[k * n + i] / system->x_norm[i];
+    for (rf_index j = 0; j < d; j++) restore->normal[r * d + j] = factor * system->problem->X[i * d + j];
+    rf_system_project(system, k, restore->normal + r * d);
+  }
+}
+
+/* Moves of v = |a| w e^{2 rho} by sum_i mu_i |v_k| P_k s_i x_i, which bring the margins of the carriers back.
+ */
+static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units, rank = restore->rank;
+  memset(restore->G, 0, (size_t)(rank * rank) * sizeof(double));
+  rf_system_fields(system, y);
+  for (rf_index r = 0; r < rank; r++) {
+    rf_index i = restore->carrier[r];
+    restore->right[r] = (restore->q[i] - system->q[i]) / system->x_norm[i];
+  }
+  for (rf_index k = 0; k < units; k++) {
+    double v = fabs(y[units * d + k]) * rf_la_norm(y + k * d, d) *
+               rf_system_amplitude(system, y[units * (d + 1) + k]);
+    if (system->dead[k]) continue;
+    felt_by(restore, system, k);
+    for (rf_index r = 0; r < rank; r++)
+      for (rf_index c = 0; c < rank; c++)
+        restore->G[r * rank + c] += v * rf_la_dot(restore->normal + r * d, restore->normal + c * d, d);
+  }
+  RfStatus status = rf_la_least_squares(context, restore->G, restore->right, rank, rank, RF_TOL_RANK, NULL);
+  for (rf_index k = 0; k < units && !status; k++) {
+    double part = rf_la_norm(y + k * d, d); /* |v_k| over |a| e^{2 rho} */
+    if (system->dead[k]) continue;
+    felt_by(restore, system, k);
+    for (rf_index r = 0; r < rank; r++)
+      rf_la_axpy(y + k * d, part * restore->right[r], restore->normal + r * d, d);
+  }
+  return status;
+}
+
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
+  rf_index n = system->n, d = system->d, sliding = 0;
+  for (rf_index k = 0; k < system->units; k++) sliding += !system->dead[k] && system->slide[k].n_on > 0;
+  if (sliding == 0) return RF_OK;
+  Restore restore = {.carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d)};
+  RfStatus status = RF_OK;
+  if (!restore.carrier || !restore.G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
+  if (!status) {
+    restore.right = restore.G + n * n, restore.q = restore.right + n, restore.normal = restore.q + n;
+    rf_system_fields(system, y);
+    memcpy(restore.q, system->q, (size_t)n * sizeof(double));
+    restore.rank = rf_carriers(system, restore.carrier);
+  }
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k]) rf_system_put_on(system, k, y + k * d);
+  if (!status && restore.rank > 0) status = restore_margins(context, &restore, system, y);
+  rf_free(restore.carrier);
+  rf_free(restore.G);
+  return status;
+}

@@ -1,6 +1,7 @@
 /* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
  * large; every step is cut at its first event. */
 #include "flow/audit/audit.h"
+#include "flow/fit/implicit_internal.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
@@ -209,9 +210,9 @@ static RfStatus step_explicit(RfRun *run) {
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
   bool parted = false;
-  status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : RF_OK;
+  double at = 2;
+  status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : rf_events_locate(run, h, &at);
   if (status || parted) return status;
-  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {
     status = rf_run_part_hits(run, &parted);
     if (status || parted) return status;
@@ -324,6 +325,8 @@ static double tolerance(const RfRun *run) {
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  if (system->grade && !run->problem->freeze_second)
+    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
