@@ -264,6 +264,7 @@ typedef struct RfPhase {
   bool high;        /* frozen: the larger scale, for good */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
+  double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;
 
 /* How often a unit met a hyperplane lately, for the last few pairs. */
@@ -392,9 +393,9 @@ double rf_run_input_size(const RfRun *run, rf_index k, rf_index i);
 /* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
  * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);
-/* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
- * real). */
-double rf_events_locate(RfRun *run, double h);
+/* Explicit step: locates the hits by dense output, and slides that have ended before the first of them; keeps
+ * the earliest. *where: its fraction, 2 when none is real. */
+RfStatus rf_events_locate(RfRun *run, double h, double *where);
 /* Slides that the weights of the last rf_system_fields do not hold at system.y. */
 RfStatus rf_events_find_slides(RfRun *run);
 /* corner.c: finds them, and decides anew where their units go on. */

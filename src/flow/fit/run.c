@@ -210,9 +210,9 @@ static RfStatus step_explicit(RfRun *run) {
               fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
   }
   bool parted = false;
-  status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : RF_OK;
+  double at = 2;
+  status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : rf_events_locate(run, h, &at);
   if (status || parted) return status;
-  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
   if (at <= 1) {
     status = rf_run_part_hits(run, &parted);
     if (status || parted) return status;
