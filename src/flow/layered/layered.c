@@ -24,6 +24,8 @@ typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
 
 enum { stages = 7 };
 /* Explicit steps made by stability before implicit ones, and how many of these before the next look. */
+/* Samples times hidden units from which on units change sides many to a step. */
+enum { LARGE = 2000 };
 enum { STIFF_IN_A_ROW = 15, IMPLICIT_STEPS = 500 };
 
 struct RfLayeredFlowWork {
@@ -31,6 +33,7 @@ struct RfLayeredFlowWork {
   RfLossWork *loss;
   RfSided *sided; /* by sides, with events; NULL: too large for that, error control crosses kinks */
   bool smooth;    /* a linear network, or one without sides: the gradient of training is the velocity */
+  bool large;     /* units change sides many to a step */
   double *q, *k[stages], *trial, *next, *layers0;
   double *weights;      /* n, zero between uses */
   double shift;         /* ln S at the last evaluation */
@@ -136,6 +139,8 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
+  work->large = work->sided && n * rf_layers_hidden(net) >= LARGE;
+  if (work->large) flow->tolerance = fmax(flow->tolerance, RF_LAYERED_LARGE), rf_sided_set_late(work->sided);
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
   work->last_err = RF_LAYERED_MEMORY;
   velocity(context, flow, work->k[0], flow->net.theta, CLOCK_TIME);
@@ -275,6 +280,18 @@ static double first_event(const RfContext *context, RfLayeredFlow *flow, double 
   return high;
 }
 
+/* The same in large networks: as many units as the step meets, found together at its end. It is as long as
+ * what their late change of sides costs stays small; straight lines tell that length, and one more trial step
+ * of it is taken. */
+static double late_events(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
+  Work *work = flow->work;
+  rf_sided_mark(work->sided, 1);
+  double share = rf_sided_late(work->sided, RF_LAYERED_LATE * flow->norm / step);
+  if (!(share > 0)) return first_event(context, flow, step, clock);
+  if (share < 1) try_step(context, flow, share * step, clock);
+  return share * step;
+}
+
 /* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks. */
 static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
   Work *work = flow->work;
@@ -377,7 +394,10 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
     if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
-      if (event) step = first_event(context, flow, step, clock);
+      if (event && work->large)
+        step = late_events(context, flow, step, clock), event = rf_sided_violated(work->sided);
+      else if (event)
+        step = first_event(context, flow, step, clock);
       if (!isfinite(rf_la_norm(work->next, flow->net.n_parameters))) { /* no number at the event */
         flow->rejected++, *h = 0.1 * step;
         continue;

@@ -279,6 +279,25 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
   return log_S;
 }
 
+double rf_sided_reach(RfSided *sided, rf_index at) {
+  rf_index i = at / sided->hidden, h = at % sided->hidden, top = layer_of(sided, h);
+  const RfLayeredNet *net = sided->net;
+  const double *slope = sided->slope + i * sided->hidden;
+  memset(sided->delta, 0, (size_t)sided->width * sizeof(double));
+  sided->delta[0] = 1;
+  for (rf_index l = net->n_layers - 1; l > top; l--) {
+    const RfLayer *layer = &net->layers[l];
+    rf_la_combine(sided->below, sided->matrix[l], sided->delta, layer->outputs, layer->inputs, layer->inputs);
+    for (rf_index c = 0; c < layer->inputs && l - 1 > top; c++) {
+      sided->below[c] *= slope[sided->first[l - 1] + c];
+      if (layer->residual) sided->below[c] += sided->delta[c];
+    }
+    double *swap = sided->delta;
+    sided->delta = sided->below, sided->below = swap;
+  }
+  return fabs(sided->delta[h - sided->first[top]]);
+}
+
 double rf_sided_push(const RfSided *sided) { return sided->push; }
 
 /* ---- events -------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ struct RfSided {
   rf_index *held_at;       /* held: i*hidden + h */
   double *held_slope;      /* held */
   double *start_slope;     /* held: where they are looked for from; those of the last mark 0 */
+  bool late;               /* units are decided about however far beyond their kinks they are */
   bool lost_marked;        /* the same at mark 1 */
   bool lost;               /* no slopes hold these units, at the last rf_sided_velocity */
   double push;             /* sum of the sizes of what the samples push with, there */
@@ -65,6 +66,8 @@ void rf_sided_free_velocity(RfSided *sided, double *v);
 double rf_sided_add_sample(RfSided *sided, double *v, rf_index i);
 /* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
 void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at);
+/* |df_i/d(output of unit at)| of its sample, at the matrices and slopes as they are. */
+double rf_sided_reach(RfSided *sided, rf_index at);
 /* v with slopes of the held units such that they stay on their kinks; sided->lost when there are none. */
 void rf_sided_hold(RfSided *sided, double *v);
 /* At the last velocity v: planes (held x P) = dz_k, moves (held x P) = dv/ds_k, speeds (held x held) =
