@@ -336,7 +336,7 @@ void rf_sided_set_late(RfSided *sided) { sided->late = true; }
 static double astray(RfSided *sided, rf_index at) {
   rf_index i = at / sided->hidden;
   rf_sided_plane_of(sided, sided->plane, at);
-  return sided->p[i] * rf_sided_reach(sided, at) * rf_la_norm(sided->plane, sided->P);
+  return sided->p[i] * fabs(rf_sided_reach(sided, at)) * rf_la_norm(sided->plane, sided->P);
 }
 
 double rf_sided_late(RfSided *sided, double speed) {

@@ -56,6 +56,14 @@ typedef struct RfLayeredFlowWork Work;
 
 RfSided *rf_layered_sides(const RfLayeredFlow *flow) { return flow->work->sided; }
 
+void rf_layered_late_sides(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  if (!work->sided || flow->n * rf_layers_hidden(&flow->net) < LARGE) return;
+  work->large = true;
+  flow->tolerance = fmax(flow->tolerance, RF_LAYERED_LARGE);
+  rf_sided_set_late(work->sided);
+}
+
 void rf_layered_flow_free(RfLayeredFlow *flow) {
   if (!flow) return;
   Work *work = flow->work;
@@ -139,8 +147,6 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
   flow->tolerance = context->tol.ode;
-  work->large = work->sided && n * rf_layers_hidden(net) >= LARGE;
-  if (work->large) flow->tolerance = fmax(flow->tolerance, RF_LAYERED_LARGE), rf_sided_set_late(work->sided);
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
   work->last_err = RF_LAYERED_MEMORY;
   velocity(context, flow, work->k[0], flow->net.theta, CLOCK_TIME);
@@ -358,7 +364,9 @@ static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock 
     rf_stiff_differences(work->stiff, field, &at, flow->net.theta, difference_size(flow));
   for (rf_index k = 0; k < held && !status; k++)
     rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
-  if (!status) status = rf_stiff_prepare(context, work->stiff, normals, held, &work->growth);
+  if (!status)
+    status =
+        rf_stiff_prepare(context, work->stiff, normals, held, clock == CLOCK_FROZEN ? NULL : &work->growth);
   rf_free(normals);
   return status;
 }
