@@ -237,7 +237,7 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
     limit->lambda = kkt.lambda, kkt.lambda = NULL;
     limit->stationarity = kkt.stationarity;
     limit->complementarity = kkt.complementarity;
-    if (run->system.grade) settled_margins(run, limit, &kkt);
+    if (run->system.spread) settled_margins(run, limit, &kkt);
   }
   rf_kkt_free(&kkt);
   bool holds =

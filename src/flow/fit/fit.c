@@ -10,14 +10,17 @@
 #include <string.h>
 
 /* Batches of steps that hardly led on, in a row, after which the walk gives up. */
-enum { CRAWLS = 5 };
+enum { CRAWLS = 5, MANY = 4 };
 
 /* Smallest margin from which the flow is stiff, and the implicit method takes over; long steps with kinks
- * inside (large/) pay as soon as the data are separated, with thousands of samples when few push, or when the
- * walk under explicit weights crawls. */
+ * inside (large/) pay as soon as the data are separated. Their matrix has the order of the samples that push:
+ * where there are thousands, or many more than weights, when few are left, or when the walk under explicit
+ * weights crawls. */
 static double q_switch(const RfRun *run) {
   if (!rf_stride_fits(run)) return 15;
-  return run->problem->gram && run->phase.crawling < CRAWLS ? 30 : 1;
+  rf_index weights = run->system.units * (run->system.d + 1);
+  bool many = run->problem->gram || run->system.n > MANY * weights;
+  return many && run->phase.crawling < CRAWLS ? 30 : 1;
 }
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
@@ -248,6 +251,16 @@ RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome,
   return RF_OK;
 }
 
+/* The time in which the slowest sample whose loss matters would make a unit grow: nothing rests before. */
+static double slowest_unit(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double least = INFINITY;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i] && system->x_norm[i] > 0 && system->p[i] > RF_TOL_REST_LEFT)
+      least = fmin(least, system->p[i] * system->x_norm[i]);
+  return 1 / fmax(least, RF_TOL_TINY);
+}
+
 /* At rest with samples on the wrong side, and nobody left to change that? */
 static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
   RfSystem *system = &run->system;
@@ -269,6 +282,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
     rf_system_planes(system, system->y);
     if (restlessness(run) * waited > RF_TOL_REST_MOVES && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
+    if (system->tau < slowest_unit(run)) return RF_OK;
     if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
     if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
     Drift found = drift(run);

@@ -6,9 +6,11 @@
 
 #include "la/la.h"
 
-enum { BLOCK = 1024, LEAST_SAMPLES = 2048, MOST_SAMPLES = 20000 };
+enum { BLOCK = 1024, LEAST_SAMPLES = 2048, MOST_SAMPLES = 20000, SHORTEST = 32 };
 
-bool rf_gram_pays(rf_index n, rf_index uses) { return n > LEAST_SAMPLES && n <= MOST_SAMPLES && uses >= 8; }
+bool rf_gram_pays(rf_index n, rf_index d, rf_index uses) {
+  return n > LEAST_SAMPLES && n <= MOST_SAMPLES && d >= SHORTEST && uses >= 8;
+}
 
 void rf_gram_free(RfGram *gram) {
   rf_free(gram->rows);

@@ -12,8 +12,9 @@ typedef struct RfGram {
   int threads;
 } RfGram;
 
-/* Whether it is worth its memory, 4 n^2 bytes, for so many neurons. */
-bool rf_gram_pays(rf_index n, rf_index uses);
+/* Whether it is worth its memory, 4 n^2 bytes, for so many neurons: with short rows their products are made
+ * sooner than they are fetched. */
+bool rf_gram_pays(rf_index n, rf_index d, rf_index uses);
 RfStatus rf_gram_new(RfContext *context, RfGram *gram, const double *X, rf_index n, rf_index d);
 /* The same for the samples row (count) alone; X (count x d) holds them. */
 RfStatus rf_gram_part(RfContext *context, RfGram *part, const RfGram *gram, const rf_index *row,

@@ -239,7 +239,7 @@ RfStatus rf_walk_align_on(RfContext *context, RfAlignNeuron *out, const RfAlignF
 bool rf_walk_fits(const RfFlowProblem *problem) {
   const RfFlowStart *start = problem->start;
   rf_index d = problem->d;
-  if (problem->leak == 1 || problem->freeze_second || !rf_gram_pays(problem->n, start->m)) return false;
+  if (problem->leak == 1 || problem->freeze_second || !rf_gram_pays(problem->n, d, start->m)) return false;
   for (rf_index k = 0; k < start->m; k++) {
     const double *v = start->directions + k * (d + 1);
     double w2 = rf_la_dot(v, v, d), a2 = v[d] * v[d];

@@ -41,6 +41,8 @@ struct RfLayeredFlowWork {
   RfStiff *stiff;       /* NULL: too many parameters for its matrices */
   int stiff_count;      /* explicit steps in a row that stability made */
   int implicit;         /* implicit steps still to be taken before the explicit ones are tried again */
+  double still_from;    /* tau from which on a velocity that is rounding counts as a rest */
+  double next_look;     /* tau from which on it is asked again whether anything grows at a rest */
   double growth;        /* largest growth rate at the start of an implicit step */
   double log_mean;      /* ln of the mean of 1/S over an implicit step */
   double told;          /* clock of the last rf_progress */
@@ -237,7 +239,8 @@ static double trial_implicit(const RfContext *context, RfLayeredFlow *flow, doub
   velocity(context, flow, work->k[stages - 1], work->next, clock);
   work->log_S[stages - 1] = work->shift;
   work->log_mean = rf_run_log_add(first, mean_between(middle, work->shift)) - log(2);
-  return error / (RF_LAYERED_STIFF_LOOSER * flow->tolerance * size);
+  double looser = clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_LOOSER_FROZEN : RF_LAYERED_STIFF_LOOSER;
+  return error / (looser * flow->tolerance * size);
 }
 
 static double try_step(const RfContext *context, RfLayeredFlow *flow, double h, Clock clock) {
@@ -285,29 +288,60 @@ static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
 }
 
 /* Weights of samples change over 1/|df_i|, and everything else over |theta|: differences are small beside
- * both. */
+ * both, and large beside the rounding of margins, whose terms are of size |theta| |df_i|: the cube root of
+ * that is where both errors of a central difference are alike. */
 static double difference_size(RfLayeredFlow *flow) {
   Work *work = flow->work;
   double steepest = sqrt((double)flow->net.n_parameters) / flow->norm;
-  if (work->smooth) return RF_LAYERED_DIFFERENCE / steepest;
+  if (work->smooth) return cbrt(RF_LAYERED_ROUNDING) / steepest;
   rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
   for (rf_index i = 0; i < flow->n; i++) {
     work->weights[i] = 1;
     rf_sided_gradient(work->sided, work->k[1], work->weights, flow->net.theta);
     steepest = fmax(steepest, rf_la_norm(work->k[1], flow->net.n_parameters)), work->weights[i] = 0;
   }
-  return RF_LAYERED_DIFFERENCE / steepest;
+  return cbrt(RF_LAYERED_ROUNDING * fmax(1, flow->norm * steepest)) / steepest;
+}
+
+/* From J = dv/dtheta to the matrix of a clock: d(S v) = S (J + v dlnS), or, with mu = <v,phi>/|phi|^2,
+ * d(v/mu - phi) = J/mu - v dmu/mu^2 - 1. */
+static void in_clock(const RfLayeredFlow *flow, double *J, const double *v, double *log_S, Clock clock) {
+  rf_index P = flow->net.n_parameters;
+  const double *theta = flow->net.theta;
+  if (clock == CLOCK_LATE) return;
+  double scale = exp(flow->work->shift), square = rf_la_dot(theta, theta, P),
+         mu = rf_la_dot(v, theta, P) / square;
+  if (clock == CLOCK_FROZEN) { /* -dmu/mu into log_S */
+    rf_la_combine(log_S, J, theta, P, P, P);
+    for (rf_index p = 0; p < P; p++)
+      log_S[p] = -((log_S[p] + v[p]) / square - 2 * mu * theta[p] / square) / mu;
+    scale = 1 / mu;
+  }
+  for (rf_index r = 0; r < P; r++) {
+    rf_la_axpy(J + r * P, v[r], log_S, P);
+    rf_la_scale(J + r * P, scale, P);
+    if (clock == CLOCK_FROZEN) J[r * P + r] -= 1;
+  }
 }
 
 static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock) {
   Work *work = flow->work;
   Field at = {.context = context, .flow = flow, .clock = clock};
   rf_index P = flow->net.n_parameters, held = work->smooth ? 0 : rf_sided_held(work->sided);
-  double size = difference_size(flow), *normals = RF_NEW(double, (held + 1) * P);
+  double *normals = RF_NEW(double, (held + 1) * P);
+  bool known = false;
   if (!normals) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a stiff step");
-  for (rf_index k = 0; k < held; k++) rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
-  RfStatus status =
-      rf_stiff_prepare(context, work->stiff, field, &at, flow->net.theta, size, normals, held, &work->growth);
+  RfStatus status = RF_OK;
+  if (!work->smooth) {
+    double *J = rf_stiff_matrix(work->stiff);
+    status = rf_sided_jacobian(work->sided, J, work->trial, work->next, flow->net.theta, &known);
+    if (known) in_clock(flow, J, work->next, work->trial, clock);
+  }
+  if (!known && !status)
+    rf_stiff_differences(work->stiff, field, &at, flow->net.theta, difference_size(flow));
+  for (rf_index k = 0; k < held && !status; k++)
+    rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
+  if (!status) status = rf_stiff_prepare(context, work->stiff, normals, held, &work->growth);
   rf_free(normals);
   return status;
 }
@@ -399,11 +433,15 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   return RF_OK;
 }
 
-/* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. */
+/* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. A unit that is
+ * held is such a cancelling: its samples push as if it were not. */
 static bool cancels(RfLayeredFlow *flow, const double *v) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
   double pushes = 0, *one = work->k[1], *weights = work->weights;
+  rf_index held = rf_sided_held(work->sided);
+  double *slopes = rf_sided_slopes(work->sided);
+  for (rf_index k = 0; k < held; k++) slopes[k] = 1;
   rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
   for (rf_index i = 0; i < flow->n; i++) {
     weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
@@ -413,17 +451,39 @@ static bool cancels(RfLayeredFlow *flow, const double *v) {
   return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
 }
 
-/* At rest: at this velocity the loss would hardly fall while tau grows a thousandfold. dL/dtau = -S |v|^2. */
-static bool at_rest(const RfContext *context, RfLayeredFlow *flow, double tau) {
+/* Does nothing grow at the state in the time tau waited? Dear, so not asked before tau has doubled. */
+static RfStatus nothing_grows(RfContext *context, RfLayeredFlow *flow, double tau, bool *answer) {
+  Work *work = flow->work;
+  *answer = false;
+  if (!work->stiff || tau < work->next_look) return RF_OK;
+  work->next_look = 2 * tau;
+  RfStatus status = prepare_implicit(context, flow, CLOCK_LATE);
+  *answer = work->growth * tau < 1;
+  return status;
+}
+
+/* At rest: at this velocity the loss would hardly fall in the time waited, or, where something may grow
+ * meanwhile, in a thousand times that. dL/dtau = -S |v|^2. */
+static RfStatus at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool *rests) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
-  if (!work->sided) return false;
+  *rests = false;
+  if (!work->sided) return RF_OK;
   if (!work->fresh || work->clock != CLOCK_LATE) {
     velocity(context, flow, work->k[0], flow->net.theta, CLOCK_LATE);
     work->fresh = true, work->clock = CLOCK_LATE, work->log_S[0] = work->shift;
   }
-  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P);
-  return 1000 * fmax(tau, 1) * fall < RF_LAYERED_REST && cancels(flow, work->k[0]);
+  /* A velocity that is rounding, of margins with terms of size |theta| |df_i|, since tau was half as large.
+   */
+  double push = rf_sided_push(work->sided), speed = rf_la_norm(work->k[0], P);
+  if (!(speed <= RF_LAYERED_ROUNDING * flow->norm * push * push)) work->still_from = 2 * fmax(tau, 1);
+  if ((*rests = tau > work->still_from)) return RF_OK;
+  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
+  if (!(fall < RF_LAYERED_REST)) return RF_OK;
+  work->fresh = false; /* slopes and hidden inputs are used below */
+  if (!cancels(flow, work->k[0])) return RF_OK;
+  *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
+  return *rests ? RF_OK : nothing_grows(context, flow, tau, rests);
 }
 
 /* Below, "the loss has stopped falling": its logarithm hardly fell while tau grew a thousandfold
@@ -439,7 +499,9 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
-    if (at_rest(context, flow, tau)) return RF_NOT_SEPARABLE;
+    bool rests;
+    status = at_rest(context, flow, tau, &rests);
+    if (status || rests) return status ? status : RF_NOT_SEPARABLE;
     if (tau > mark_tau * 1000) {
       if (mark_loss - flow->log_loss < RF_LAYERED_REST) return RF_NOT_SEPARABLE;
       mark_tau = tau, mark_loss = flow->log_loss;

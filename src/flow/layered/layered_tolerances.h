@@ -10,19 +10,26 @@
 #define RF_LAYERED_LEAST_ERROR  1e-10 /* a step without error would grow without bound */
 #define RF_LAYERED_MEMORY       1e-4  /* smallest error that the step control remembers */
 #define RF_LAYERED_NO_NUMBER                                                                                 \
-  1e6                        /* error of a step that is not finite: the step shrinks by its full factor      \
-                              */
+  1e6 /* error of a step that is not finite: the step shrinks by its full factor                             \
+       */
+#define RF_LAYERED_REST_WAIT                                                                                 \
+  1000.0 /* times tau that a rest is looked ahead, where nothing says that nothing grows meanwhile */
 #define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
 
 /* ---- stiffness ---- */
-#define RF_LAYERED_STIFF 3.25 /* h times an eigenvalue, where the stable region of the method ends */
+#define RF_LAYERED_STIFF                                                                                     \
+  2.5 /* h times an eigenvalue: the stable region ends at 3.3, and from three quarters of it on steps stay   \
+       */
 #define RF_LAYERED_STIFF_MOST                                                                                \
   200 /* parameters up to which a matrix a step costs less than the steps it saves */
 #define RF_LAYERED_STIFF_FROZEN 0.25 /* of kappa: what leaves a limit grows at rates of order one in it */
 
 #define RF_LAYERED_STIFF_LOOSER                                                                              \
   100.0 /* tolerance of implicit steps: their estimate is of order 3, and stiff errors die out */
-#define RF_LAYERED_CANCELS 1e-6 /* |sum of pushes| over the sum of their sizes: they cancel */
+#define RF_LAYERED_STIFF_LOOSER_FROZEN                                                                       \
+  1e4 /* with the scale frozen: the polish makes the limit exact, the way there only has to lead to it */
+#define RF_LAYERED_ROUNDING 1e-16 /* of the terms of a margin; differences are its cube root apart */
+#define RF_LAYERED_CANCELS  1e-6  /* |sum of pushes| over the sum of their sizes: they cancel */
 
 /* ---- sides ---- */
 #define RF_LAYERED_BEYOND 1e-11 /* of the unit's largest input: beyond its kink, not on it by rounding */
@@ -30,9 +37,12 @@
 #define RF_LAYERED_SLOPE  1e-9 /* a slope is outside [leak,1] by this, not by rounding */
 #define RF_LAYERED_AIM                                                                                       \
   1.5 /* events are aimed at this many times what counts as beyond, so that the next try is beyond */
-#define RF_LAYERED_OVER          1.6 /* and found when none is farther beyond: at 3, VSS-02 drifts by 2e-6 */
+#define RF_LAYERED_OVER          3.0   /* and found when none is farther beyond: on its kink, not across it */
 #define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
 #define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
+#define RF_LAYERED_LOST          1e-13 /* the same over |plane| times all pushes: no slopes hold, not rounding */
+#define RF_LAYERED_RELAX                                                                                     \
+  1e-3 /* shortest step, of the width of [leak,1], in which slopes settle at a corner */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
   1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
 #define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */

@@ -1,38 +1,12 @@
 /* Layered networks by sides (Filippov): with the slope of every hidden unit on every sample fixed by its
  * side, f is a polynomial in theta. A unit whose velocity points to the kink from both sides is held on it;
  * its slope s in [leak,1] is the one for which d z/d tau = 0. */
-#include "flow/layered/sides.h"
-#include "flow/layered/layered_tolerances.h"
+#include "flow/layered/sides_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "la/la.h"
-
-struct RfSided {
-  RfContext *context;
-  const RfLayeredNet *net;
-  const double *X, *y;
-  rf_index n, hidden, P, width; /* width: largest layer */
-  RfLoss loss;
-  rf_index *first;         /* per layer: where its hidden inputs begin; the last layer has none */
-  int32_t **index;         /* per layer: outputs x inputs, index into theta or -1 */
-  double **matrix;         /* per layer: outputs x inputs at the last theta */
-  int8_t *side;            /* n x hidden: 1, -1, 0 = held */
-  double *slope;           /* n x hidden */
-  double *z;               /* n x hidden: inputs at the last theta */
-  double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
-  rf_index held, room;     /* units held */
-  rf_index *held_at;       /* held: i*hidden + h */
-  double *held_slope;      /* held */
-  double *p, *own;         /* n ; n */
-  double *delta, *below;   /* width each */
-  double *activation;      /* (layers+1) x width: of one sample */
-  double *v, *plane;       /* P each */
-  int8_t *busy;            /* n: a unit is held on this sample */
-  double *marked_z[2];     /* n x hidden: at the two ends between which an event lies */
-  double *marked_slope[2]; /* held: the same */
-};
 
 bool rf_sided_suits(const RfLayeredNet *net, rf_index n) {
   double work = 0;
@@ -46,8 +20,11 @@ void rf_sided_free(RfSided *sided) {
   for (rf_index l = 0; l < sided->net->n_layers; l++) {
     if (sided->index) rf_free(sided->index[l]);
     if (sided->matrix) rf_free(sided->matrix[l]);
+    if (sided->inputs) rf_free(sided->inputs[l]);
   }
   rf_free(sided->first), rf_free(sided->index), rf_free(sided->matrix);
+  rf_free(sided->inputs), rf_free(sided->rows), rf_free(sided->deltas), rf_free(sided->square);
+  rf_free(sided->gradient), rf_free(sided->felt), rf_free(sided->start_slope);
   rf_free(sided->side), rf_free(sided->slope), rf_free(sided->z), rf_free(sided->scale);
   rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->p), rf_free(sided->own);
   rf_free(sided->delta), rf_free(sided->below), rf_free(sided->activation);
@@ -60,22 +37,32 @@ static bool make_layers(RfSided *sided) {
   const RfLayeredNet *net = sided->net;
   sided->first = RF_NEW(rf_index, net->n_layers);
   sided->index = RF_NEW(int32_t *, net->n_layers), sided->matrix = RF_NEW(double *, net->n_layers);
-  if (!sided->first || !sided->index || !sided->matrix) return false;
-  rf_index at = 0;
+  sided->inputs = RF_NEW(double *, net->n_layers);
+  if (!sided->first || !sided->index || !sided->matrix || !sided->inputs) return false;
+  rf_index at = 0, largest = 0;
   for (rf_index l = 0; l < net->n_layers; l++) {
     rf_index out = net->layers[l].outputs, in = net->layers[l].inputs;
     sided->first[l] = at, at += out;
     sided->width = sided->width > out ? sided->width : out;
     sided->width = sided->width > in ? sided->width : in;
     sided->index[l] = RF_NEW_TABLE(int32_t, out, in), sided->matrix[l] = RF_NEW(double, out *in);
-    if (!sided->index[l] || !sided->matrix[l]) return false;
-    for (rf_index o = 0; o < out; o++)
-      for (rf_index i = 0; i < in; i++) sided->index[l][o * in + i] = (int32_t)rf_layers_entry(net, l, o, i);
+    sided->inputs[l] = RF_NEW(double, sided->n *in);
+    if (!sided->index[l] || !sided->matrix[l] || !sided->inputs[l]) return false;
+    largest = largest > out * in ? largest : out * in;
+    rf_index entries = 0;
+    for (rf_index e = 0; e < out * in; e++) {
+      sided->index[l][e] = (int32_t)rf_layers_entry(net, l, e / in, e % in);
+      entries += sided->index[l][e] >= 0;
+    }
+    sided->shared = sided->shared || entries > net->layers[l].parameters;
   }
-  return true;
+  sided->rows = RF_NEW(double, sided->n * sided->width),
+  sided->deltas = RF_NEW(double, sided->n * sided->width);
+  sided->square = RF_NEW(double, sided->n), sided->felt = RF_NEW(rf_index, sided->n);
+  sided->gradient = RF_NEW(double, largest);
+  memcpy(sided->inputs[0], sided->X, (size_t)(sided->n * net->layers[0].inputs) * sizeof(double));
+  return sided->rows && sided->deltas && sided->square && sided->felt && sided->gradient;
 }
-
-static double slope_of(const RfSided *sided, int8_t side) { return side > 0 ? 1 : sided->net->leak; }
 
 /* ---- one sample forward and backward ------------------------------------------------------- */
 
@@ -112,17 +99,42 @@ static double forward(RfSided *sided, rf_index i) {
   return out;
 }
 
-/* Adds factor times the gradient of hidden input (or output) o of layer `top` to out. Needs the activations
- * of forward(i). */
-static void backward(RfSided *sided, double *out, rf_index i, rf_index top, rf_index o, double factor) {
+/* The same for all samples, one product a layer; inputs of the layers stay in sided->inputs. */
+static void forward_all(RfSided *sided, double *f) {
+  const RfLayeredNet *net = sided->net;
+  rf_index n = sided->n, depth = net->n_layers, hidden = sided->hidden;
+  for (rf_index l = 0; l < depth; l++) {
+    const RfLayer *layer = &net->layers[l];
+    rf_index out = layer->outputs;
+    double *values = l + 1 == depth ? f : sided->rows;
+    rf_la_product_nt(values, sided->inputs[l], sided->matrix[l], n, out, layer->inputs);
+    for (rf_index i = 0; i < n && l + 1 < depth; i++) {
+      double *z = sided->z + i * hidden + sided->first[l], *next = sided->inputs[l + 1] + i * out;
+      const double *slope = sided->slope + i * hidden + sided->first[l];
+      for (rf_index o = 0; o < out; o++) {
+        z[o] = values[i * out + o];
+        if (layer->residual) z[o] += z[o - out];
+        next[o] = slope[o] * z[o];
+      }
+    }
+    if (l + 1 == depth && layer->residual)
+      for (rf_index i = 0; i < n; i++) f[i] += sided->z[i * hidden + sided->first[l - 1]];
+  }
+}
+
+/* Adds factor times the gradient of hidden input (or output) o of layer `top` to out; the size of it, were
+ * all weights their own. Needs the activations of forward(i). */
+static double backward(RfSided *sided, double *out, rf_index i, rf_index top, rf_index o, double factor) {
   const RfLayeredNet *net = sided->net;
   const double *slope = sided->slope + i * sided->hidden;
   memset(sided->delta, 0, (size_t)sided->width * sizeof(double));
+  double square = 0;
   sided->delta[o] = factor;
   for (rf_index l = top; l >= 0; l--) {
     const RfLayer *layer = &net->layers[l];
     const double *in = sided->activation + l * sided->width;
     rf_index inputs = layer->inputs;
+    square += rf_la_dot(in, in, inputs) * rf_la_dot(sided->delta, sided->delta, layer->outputs);
     memset(sided->below, 0, (size_t)sided->width * sizeof(double));
     for (rf_index r = 0; r < layer->outputs; r++) {
       double delta = sided->delta[r];
@@ -140,6 +152,7 @@ static void backward(RfSided *sided, double *out, rf_index i, rf_index top, rf_i
     double *swap = sided->delta;
     sided->delta = sided->below, sided->below = swap;
   }
+  return sqrt(square);
 }
 
 static rf_index layer_of(const RfSided *sided, rf_index h) {
@@ -152,8 +165,11 @@ static rf_index layer_of(const RfSided *sided, rf_index h) {
 static void measure(RfSided *sided) {
   const RfLayeredNet *net = sided->net;
   memset(sided->scale, 0, (size_t)sided->hidden * sizeof(double));
-  for (rf_index at = 0; at < sided->n * sided->hidden; at++)
-    sided->scale[at % sided->hidden] = fmax(sided->scale[at % sided->hidden], fabs(sided->z[at]));
+  for (rf_index i = 0; i < sided->n; i++) {
+    const double *z = sided->z + i * sided->hidden;
+    for (rf_index h = 0; h < sided->hidden; h++)
+      if (fabs(z[h]) > sided->scale[h]) sided->scale[h] = fabs(z[h]);
+  }
   for (rf_index l = 0; l + 1 < net->n_layers; l++) {
     double *own = sided->scale + sided->first[l];
     double floor = RF_LAYERED_UNIT * rf_la_max_abs(own, net->layers[l].outputs);
@@ -161,8 +177,7 @@ static void measure(RfSided *sided) {
   }
 }
 
-/* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
-static void plane_of(RfSided *sided, double *plane, rf_index at) {
+void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at) {
   rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
   memset(plane, 0, (size_t)sided->P * sizeof(double));
   forward(sided, i);
@@ -172,7 +187,8 @@ static void plane_of(RfSided *sided, double *plane, rf_index at) {
 void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const double *theta) {
   load_matrices(sided, theta);
   for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
-  for (rf_index i = 0; i < sided->n; i++) q[i] = sided->y[i] * forward(sided, i);
+  forward_all(sided, q);
+  for (rf_index i = 0; i < sided->n; i++) q[i] *= sided->y[i];
   measure(sided);
   for (rf_index k = 0; k < sided->held && held_inputs; k++) held_inputs[k] = sided->z[sided->held_at[k]];
 }
@@ -190,7 +206,7 @@ void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, 
 
 void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *theta) {
   load_matrices(sided, theta);
-  plane_of(sided, gradient, sided->held_at[k]);
+  rf_sided_plane_of(sided, gradient, sided->held_at[k]);
 }
 
 rf_index rf_sided_held(const RfSided *sided) { return sided->held; }
@@ -198,128 +214,98 @@ double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 
 /* ---- the velocity, with slopes that hold --------------------------------------------------- */
 
-/* Adds what sample i contributes to v at the slopes as they are. */
-static void add_sample(RfSided *sided, double *v, rf_index i) {
+double rf_sided_add_sample(RfSided *sided, double *v, rf_index i) {
   forward(sided, i);
-  backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
+  return backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
 }
 
-/* v of the samples on which nothing is held; where p is below rounding of the sum nothing is added. */
-static void free_velocity(RfSided *sided, double *v) {
+/* Inputs of layer l of the samples listed, one after the other. */
+static void gather(RfSided *sided, double *rows, rf_index l, rf_index count) {
+  rf_index inputs = sided->net->layers[l].inputs;
+  for (rf_index r = 0; r < count; r++)
+    memcpy(rows + r * inputs, sided->inputs[l] + sided->felt[r] * inputs, (size_t)inputs * sizeof *rows);
+}
+
+/* Sum over the samples of sizes of what each pushes with, from the pushes of every layer. */
+static double sizes(const double *square, rf_index count) {
+  double sum = 0;
+  for (rf_index r = 0; r < count; r++) sum += sqrt(square[r]);
+  return sum;
+}
+
+/* All samples at once, one product a layer; where p is below rounding of the sum nothing is added. */
+void rf_sided_free_velocity(RfSided *sided, double *v) {
+  const RfLayeredNet *net = sided->net;
+  rf_index count = 0;
   memset(v, 0, (size_t)sided->P * sizeof(double));
   for (rf_index i = 0; i < sided->n; i++)
-    if (!sided->busy[i] && sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_sample(sided, v, i);
-}
-
-/* Where the held units are looked at: memory of one call of hold(). */
-typedef struct Holding {
-  double *jacobian, *speed, *shifted; /* held x held; held; held */
-  double *planes;                     /* held x P: d z_k/d theta */
-  double *rest, *change;              /* P each: v of the other samples; change of v by one slope */
-} Holding;
-
-/* Speeds d z_k/d tau of the held units at their present slopes; v is left behind. */
-static void held_speeds(RfSided *sided, Holding *work, double *v) {
-  rf_index K = sided->held, P = sided->P;
-  for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
-  memcpy(v, work->rest, (size_t)P * sizeof *v);
-  for (rf_index i = 0; i < sided->n; i++)
-    if (sided->busy[i]) add_sample(sided, v, i);
-  for (rf_index k = 0; k < K; k++) {
-    plane_of(sided, work->planes + k * P, sided->held_at[k]);
-    work->speed[k] = rf_la_dot(work->planes + k * P, v, P);
-  }
-}
-
-/* Column k of the derivative of the speeds: a slope changes v through its own sample alone, and the planes of
- * that sample. */
-static void held_column(RfSided *sided, Holding *work, const double *v, rf_index k) {
-  rf_index K = sided->held, P = sided->P, at = sided->held_at[k], i = at / sided->hidden;
-  double *change = work->change, slope = sided->slope[at];
-  memset(change, 0, (size_t)P * sizeof *change);
-  add_sample(sided, change, i);
-  rf_la_scale(change, -1, P);
-  sided->slope[at] = slope + RF_LAYERED_SLOPE_STEP;
-  add_sample(sided, change, i);
-  for (rf_index r = 0; r < K; r++) {
-    const double *plane = work->planes + r * P;
-    double shift = rf_la_dot(plane, change, P);
-    if (r != k && sided->held_at[r] / sided->hidden == i) {
-      plane_of(sided, sided->plane, sided->held_at[r]);
-      shift = rf_la_dot(sided->plane, v, P) + rf_la_dot(sided->plane, change, P) - work->speed[r];
+    if (!sided->busy[i] && sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) sided->felt[count++] = i;
+  for (rf_index r = 0; r < count; r++)
+    sided->deltas[r] = sided->p[sided->felt[r]] * sided->y[sided->felt[r]], sided->square[r] = 0;
+  for (rf_index l = net->n_layers - 1; l >= 0 && count > 0; l--) {
+    const RfLayer *layer = &net->layers[l];
+    rf_index in = layer->inputs, out = layer->outputs;
+    gather(sided, sided->rows, l, count);
+    for (rf_index r = 0; r < count; r++)
+      sided->square[r] += rf_la_dot(sided->rows + r * in, sided->rows + r * in, in) *
+                          rf_la_dot(sided->deltas + r * out, sided->deltas + r * out, out);
+    rf_la_product_tn(sided->gradient, sided->deltas, sided->rows, out, in, count);
+    for (rf_index e = 0; e < out * in && !layer->fixed; e++)
+      if (sided->index[l][e] >= 0) v[sided->index[l][e]] += sided->gradient[e];
+    if (l == 0) break;
+    rf_la_product_nn(sided->rows, sided->deltas, sided->matrix[l], count, in, out);
+    for (rf_index r = 0; r < count; r++) {
+      const double *slope = sided->slope + sided->felt[r] * sided->hidden + sided->first[l - 1];
+      for (rf_index c = 0; c < in; c++) {
+        sided->rows[r * in + c] *= slope[c];
+        if (layer->residual) sided->rows[r * in + c] += sided->deltas[r * out + c];
+      }
     }
-    work->jacobian[r * K + k] = shift / RF_LAYERED_SLOPE_STEP;
+    double *swap = sided->deltas;
+    sided->deltas = sided->rows, sided->rows = swap;
   }
-  sided->slope[at] = slope;
-}
-
-/* Newton on speeds = 0; they are polynomials of the slopes, affine for units of different samples. */
-static void hold(RfSided *sided, double *v) {
-  rf_index K = sided->held, P = sided->P, rank;
-  double *memory = RF_NEW(double, K *K + 2 * K + K * P + 2 * P), before = INFINITY;
-  if (!memory) return; /* slopes stay as they were: the step controller sees it */
-  Holding work = {.jacobian = memory, .speed = memory + K * K};
-  work.shifted = work.speed + K, work.planes = work.shifted + K;
-  work.rest = work.planes + K * P, work.change = work.rest + P;
-  free_velocity(sided, work.rest);
-  for (int round = 0; round < 8; round++) {
-    held_speeds(sided, &work, v);
-    double size = rf_la_norm(work.speed, K);
-    if (!(size > RF_LAYERED_HELD * rf_la_norm(v, P)) || !(size < 0.9 * before)) break;
-    before = size;
-    for (rf_index k = 0; k < K; k++) held_column(sided, &work, v, k);
-    for (rf_index r = 0; r < K; r++) work.shifted[r] = -work.speed[r];
-    if (rf_la_least_squares(sided->context, work.jacobian, work.shifted, K, K, RF_LAYERED_RANK, &rank)) break;
-    rf_la_axpy(sided->held_slope, 1, work.shifted, K);
-    if (round == 7) held_speeds(sided, &work, v);
-  }
-  rf_free(memory);
+  sided->push += sizes(sided->square, count);
 }
 
 double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta) {
   rf_sided_outputs(sided, q, NULL, theta);
   double log_S = rf_loss_log_sum(q, sided->n, sided->loss, rf_loss_log_slope);
   for (rf_index i = 0; i < sided->n; i++) sided->p[i] = exp(rf_loss_log_slope(sided->loss, q[i]) - log_S);
+  sided->lost = false, sided->push = 0;
   if (sided->held > 0)
-    hold(sided, v);
+    rf_sided_hold(sided, v);
   else
-    free_velocity(sided, v);
+    rf_sided_free_velocity(sided, v);
   return log_S;
 }
 
+double rf_sided_push(const RfSided *sided) { return sided->push; }
+
 /* ---- events -------------------------------------------------------------------------------- */
-
-/* A linear network has no kinks. */
-static bool off_side(const RfSided *sided, rf_index at) {
-  return sided->net->leak != 1 &&
-         sided->side[at] * sided->z[at] < -RF_LAYERED_BEYOND * sided->scale[at % sided->hidden];
-}
-
-static bool slope_out(const RfSided *sided, rf_index k) {
-  return sided->held_slope[k] > 1 + RF_LAYERED_SLOPE ||
-         sided->held_slope[k] < sided->net->leak - RF_LAYERED_SLOPE;
-}
 
 bool rf_sided_sides_hold(const RfSided *sided) {
   for (rf_index at = 0; at < sided->n * sided->hidden; at++)
-    if (off_side(sided, at)) return false;
+    if (rf_sided_off_side(sided, at)) return false;
   return true;
 }
 
 bool rf_sided_slopes_hold(const RfSided *sided) {
   for (rf_index k = 0; k < sided->held; k++)
-    if (slope_out(sided, k)) return false;
+    if (rf_sided_slope_out(sided, k)) return false;
   return true;
 }
 
 bool rf_sided_violated(const RfSided *sided) {
-  return !(rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided));
+  return sided->lost || !(rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided));
 }
 
 void rf_sided_mark(RfSided *sided, int end) {
+  if (end == 1) sided->lost_marked = sided->lost;
   memcpy(sided->marked_z[end], sided->z, (size_t)(sided->n * sided->hidden) * sizeof(double));
   if (sided->held > 0)
     memcpy(sided->marked_slope[end], sided->held_slope, (size_t)sided->held * sizeof(double));
+  if (sided->held > 0 && end == 0)
+    memcpy(sided->start_slope, sided->held_slope, (size_t)sided->held * sizeof(double));
 }
 
 /* Where a straight line from `low` (inside, or outside by rounding) to `high` passes -aim. */
@@ -330,8 +316,12 @@ static double passes(double low, double high, double aim) {
 double rf_sided_event(const RfSided *sided, double *over) {
   double first = 1;
   *over = 0;
+  if (sided->lost_marked) { /* no slopes there: no straight line leads to them */
+    *over = INFINITY;
+    return 0.5;
+  }
   for (rf_index at = 0; at < sided->n * sided->hidden; at++) {
-    double beyond = RF_LAYERED_BEYOND * sided->scale[at % sided->hidden], side = sided->side[at];
+    double beyond = rf_sided_beyond(sided, at), side = sided->side[at];
     double high = side * sided->marked_z[1][at];
     if (sided->net->leak == 1 || !(high < -beyond)) continue;
     *over = fmax(*over, -high / beyond);
@@ -346,69 +336,6 @@ double rf_sided_event(const RfSided *sided, double *over) {
                                  : passes(low - leak, high - leak, RF_LAYERED_AIM * RF_LAYERED_SLOPE));
   }
   return first;
-}
-
-static RfStatus add_held(RfSided *sided, rf_index at) {
-  if (sided->held == sided->room) {
-    rf_index room = sided->room ? 2 * sided->room : 16;
-    rf_index *units = RF_NEW(rf_index, room);
-    double *slopes = RF_NEW(double, room), *low = RF_NEW(double, room), *high = RF_NEW(double, room);
-    if (!units || !slopes || !low || !high) {
-      rf_free(units), rf_free(slopes), rf_free(low), rf_free(high);
-      return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
-    }
-    for (rf_index k = 0; k < sided->held; k++) units[k] = sided->held_at[k], slopes[k] = sided->held_slope[k];
-    rf_free(sided->held_at), rf_free(sided->held_slope);
-    rf_free(sided->marked_slope[0]), rf_free(sided->marked_slope[1]);
-    sided->marked_slope[0] = low, sided->marked_slope[1] = high;
-    sided->held_at = units, sided->held_slope = slopes, sided->room = room;
-  }
-  sided->side[at] = 0;
-  sided->busy[at / sided->hidden] = 1;
-  sided->held_at[sided->held] = at;
-  sided->held_slope[sided->held++] = 0.5 * (1 + sided->net->leak);
-  return RF_OK;
-}
-
-static void let_go(RfSided *sided, rf_index k, int8_t side) {
-  rf_index at = sided->held_at[k];
-  sided->held--;
-  for (rf_index j = k; j < sided->held; j++)
-    sided->held_at[j] = sided->held_at[j + 1], sided->held_slope[j] = sided->held_slope[j + 1];
-  sided->side[at] = side, sided->slope[at] = slope_of(sided, side);
-  sided->busy[at / sided->hidden] = 0;
-  for (rf_index j = 0; j < sided->held; j++) sided->busy[sided->held_at[j] / sided->hidden] = 1;
-}
-
-/* d z/d tau of unit `at` when it is on `side`, the others held. */
-static double speed_on(RfSided *sided, rf_index at, int8_t side, const double *theta) {
-  sided->side[at] = side, sided->slope[at] = slope_of(sided, side);
-  rf_sided_velocity(sided, sided->v, sided->own, theta);
-  plane_of(sided, sided->plane, at);
-  return rf_la_dot(sided->plane, sided->v, sided->P);
-}
-
-/* Towards the kink from both sides: held. Away on both: it goes on to the other side. */
-static RfStatus decide(RfSided *sided, rf_index at, int8_t from, const double *theta) {
-  double above = speed_on(sided, at, 1, theta), below = speed_on(sided, at, -1, theta);
-  if (above < 0 && below > 0) return add_held(sided, at);
-  int8_t side = above >= 0 && below >= 0 ? 1 : above <= 0 && below <= 0 ? -1 : (int8_t)-from;
-  sided->side[at] = side, sided->slope[at] = slope_of(sided, side);
-  return RF_OK;
-}
-
-RfStatus rf_sided_apply(RfSided *sided, const double *theta) {
-  RfStatus status = RF_OK;
-  for (rf_index k = sided->held - 1; k >= 0; k--)
-    if (slope_out(sided, k)) let_go(sided, k, sided->held_slope[k] > 1 ? 1 : -1);
-  rf_index count = sided->n * sided->hidden;
-  int8_t *marked = RF_NEW(int8_t, count);
-  if (!marked) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for an event");
-  for (rf_index at = 0; at < count; at++) marked[at] = off_side(sided, at) ? sided->side[at] : 0;
-  for (rf_index at = 0; at < count && !status; at++)
-    if (marked[at]) status = decide(sided, at, marked[at], theta);
-  rf_free(marked);
-  return status;
 }
 
 RfStatus rf_sided_project(RfSided *sided, double *theta) {
@@ -459,7 +386,7 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
       for (rf_index o = 0; o < net->layers[l].outputs; o++) {
         rf_index h = sided->first[l] + o, at = i * hidden + h;
         sided->side[at] = sided->z[at] > 0 ? 1 : -1;
-        sided->slope[at] = slope_of(sided, sided->side[at]);
+        sided->slope[at] = rf_sided_slope_of(sided, sided->side[at]);
       }
     }
   return RF_OK;

@@ -19,6 +19,12 @@ void rf_sided_free(RfSided *sided);
 /* v = sum_i p_i y_i df_i with p_i = -loss'(q_i)/S and slopes by side; those of held units such that they stay
  * on their kinks. Leaves q and the hidden inputs at theta. Returns ln S. */
 double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta);
+/* v as above, J (P x P) = dv/dtheta with the slopes of held units moving along, log_S (P) = d ln S/dtheta.
+ * *known: false where no derivative of the slopes exists, J is then without them. */
+RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, const double *theta,
+                           bool *known);
+/* Sum of |p_i df_i| at the last rf_sided_velocity. */
+double rf_sided_push(const RfSided *sided);
 /* At the last rf_sided_velocity: has a unit left its side, or does a held one need a slope outside [leak,1]?
  */
 bool rf_sided_violated(const RfSided *sided);

@@ -58,8 +58,7 @@ static void remove_direction(double *A, const double *e, double *w, rf_index siz
     for (rf_index c = 0; c < size; c++) A[r * size + c] += along * e[r] * e[c] - e[r] * w[c] - w[r] * e[c];
 }
 
-RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field, void *user, const double *y,
-                          double step, double *normals, rf_index count, double *growth) {
+void rf_stiff_differences(RfStiff *stiff, RfStiffField field, void *user, const double *y, double step) {
   rf_index size = stiff->size;
   double *plus = stiff->u[0], *minus = stiff->u[1];
   memcpy(stiff->y, y, (size_t)size * sizeof(double));
@@ -71,6 +70,13 @@ RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field
     stiff->y[c] = y[c];
     for (rf_index r = 0; r < size; r++) stiff->J[r * size + c] = (plus[r] - minus[r]) / (2 * step);
   }
+}
+
+double *rf_stiff_matrix(RfStiff *stiff) { return stiff->J; }
+
+RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, double *normals, rf_index count,
+                          double *growth) {
+  rf_index size = stiff->size;
   for (rf_index r = 0; r < size; r++)
     for (rf_index c = 0; c < size; c++)
       stiff->LU[r * size + c] = 0.5 * (stiff->J[r * size + c] + stiff->J[c * size + r]);

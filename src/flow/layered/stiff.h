@@ -11,11 +11,15 @@ typedef void (*RfStiffField)(void *user, double *out, const double *y);
 
 RfStatus rf_stiff_new(RfContext *context, RfStiff **stiff, rf_index size);
 void rf_stiff_free(RfStiff *stiff);
-/* The Jacobian matrix at y by central differences of size step, for the steps from there. growth:
- * the largest rate there may be, of its symmetric part; y stays on planes with these normals (count rows,
- * overwritten), so that only the part along them counts. */
-RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, RfStiffField field, void *user, const double *y,
-                          double step, double *normals, rf_index count, double *growth);
+/* Where the Jacobian matrix is to stand before rf_stiff_prepare, size x size. */
+double *rf_stiff_matrix(RfStiff *stiff);
+/* Puts it there by central differences of size step. */
+void rf_stiff_differences(RfStiff *stiff, RfStiffField field, void *user, const double *y, double step);
+/* For the steps from where the matrix was taken. growth: the largest rate there may be, of its symmetric
+ * part; y stays on planes with these normals (count rows, overwritten), so that only the part along them
+ * counts. */
+RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, double *normals, rf_index count,
+                          double *growth);
 /* One step of length h from y, f = F(y), into out; the size of its error, infinite where it has no value. */
 double rf_stiff_step(RfStiff *stiff, RfStiffField field, void *user, const double *y, const double *f,
                      double h, double *out);

@@ -227,7 +227,8 @@ static void rows_are_products(void **state) {
   assert_ok(&context, rf_gram_part(&context, &part, &gram, few, 3, part_X, d));
   for (rf_index r = 0; r < 9; r++) assert_true(part.rows[r] == gram.rows[few[r / 3] * n + few[r % 3]]);
   rf_gram_free(&part);
-  assert_true(rf_gram_pays(5000, 50) && !rf_gram_pays(100, 50) && !rf_gram_pays(100000, 50));
+  assert_true(rf_gram_pays(5000, 50, 50) && !rf_gram_pays(100, 50, 50) && !rf_gram_pays(100000, 50, 50));
+  assert_false(rf_gram_pays(5000, 10, 50));
   rf_gram_free(&gram);
   release(&s);
 }

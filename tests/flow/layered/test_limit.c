@@ -212,24 +212,31 @@ static void other_ends(void **state) {
 static void found_before(void **state) {
   (void)state;
   static const struct {
+    uint64_t seed;
     rf_index number;
     RfFlowOutcome outcome;
   } found[] = {
-      {7, RF_FLOW_NOT_SEPARATED}, /* at rest: 200,000 steps of the size that stability allows */
-      {11, RF_FLOW_CONVERGED},    /* the same with the scale frozen */
-      {15, RF_FLOW_CONVERGED},    /* a trial step that was thrown away made every input look like zero, and no
-                                     unit crossed its kink any more */
-      {33,
+      {5, 7, RF_FLOW_NOT_SEPARATED}, /* at rest: 200,000 steps of the size that stability allows */
+      {5, 11, RF_FLOW_CONVERGED},    /* the same with the scale frozen */
+      {5, 15, RF_FLOW_CONVERGED}, /* a trial step that was thrown away made every input look like zero, and no
+                                  unit crossed its kink any more */
+      {5, 33,
        RF_FLOW_UNDECIDED}, /* stiff on a slide; where it is left depends on rounding: 2 apart, or converged */
-      {51, RF_FLOW_CONVERGED}, /* four samples of nearly one margin in three dimensions have no common
+      {5, 51, RF_FLOW_CONVERGED}, /* four samples of nearly one margin in three dimensions have no common
                                   solution */
+      {1794801473, 62, RF_FLOW_NOT_SEPARATED}, /* three units of one sample on their kinks in two layers:
+                                                  decided one after the other they chattered */
+      {1794801473, 40, RF_FLOW_NOT_SEPARATED}, /* a trial that was thrown away left slopes of -4000 behind */
+      {1794801473, 2, RF_FLOW_NOT_SEPARATED},  /* a slope that moves nothing holds nothing */
+      {900, 35, RF_FLOW_NOT_SEPARATED}, /* a sample that nothing sees: held units are the cancelling pushes */
+      {900, 39, RF_FLOW_NOT_SEPARATED}, /* a slide left and taken up again at rest */
   };
   for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
     LayeredProblem p;
     RfLayeredLimit limit;
     RfLayeredKkt kkt = {0};
     RfFlowSettings settings = usual();
-    assert_ok(&context, layered_problem_new(&context, &p, 5, found[k].number));
+    assert_ok(&context, layered_problem_new(&context, &p, found[k].seed, found[k].number));
     assert_true(rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings) >= 0);
     print_message("%d: %s %s, %d steps, %d held, stationarity %.1e, direction %.1e\n", (int)found[k].number,
                   rf_flow_outcome_name(limit.outcome), limit.why, (int)limit.steps, (int)limit.held,

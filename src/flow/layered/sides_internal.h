@@ -1,0 +1,75 @@
+/* What the files about sides share. */
+#ifndef RF_FLOW_LAYERED_SIDES_INTERNAL_H
+#define RF_FLOW_LAYERED_SIDES_INTERNAL_H
+
+#include "flow/layered/layered_tolerances.h"
+#include "flow/layered/sides.h"
+
+struct RfSided {
+  RfContext *context;
+  const RfLayeredNet *net;
+  const double *X, *y;
+  rf_index n, hidden, P, width; /* width: largest layer */
+  RfLoss loss;
+  rf_index *first;         /* per layer: where its hidden inputs begin; the last layer has none */
+  int32_t **index;         /* per layer: outputs x inputs, index into theta or -1 */
+  double **matrix;         /* per layer: outputs x inputs at the last theta */
+  double **inputs;         /* per layer: n x its inputs at the last rf_sided_outputs; the first is X */
+  double *rows, *deltas;   /* n x width each: scratch of passes over all samples */
+  double *square;          /* n: the same */
+  double *gradient;        /* of one layer: the same */
+  bool shared;             /* a weight stands in several places */
+  rf_index *felt;          /* n: the same */
+  int8_t *side;            /* n x hidden: 1, -1, 0 = held */
+  double *slope;           /* n x hidden */
+  double *z;               /* n x hidden: inputs at the last theta */
+  double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
+  rf_index held, room;     /* units held */
+  rf_index *held_at;       /* held: i*hidden + h */
+  double *held_slope;      /* held */
+  double *start_slope;     /* held: where they are looked for from; those of the last mark 0 */
+  bool lost_marked;        /* the same at mark 1 */
+  bool lost;               /* no slopes hold these units, at the last rf_sided_velocity */
+  double push;             /* sum of the sizes of what the samples push with, there */
+  double *p, *own;         /* n ; n */
+  double *delta, *below;   /* width each */
+  double *activation;      /* (layers+1) x width: of one sample */
+  double *v, *plane;       /* P each */
+  int8_t *busy;            /* n: a unit is held on this sample */
+  double *marked_z[2];     /* n x hidden: at the two ends between which an event lies */
+  double *marked_slope[2]; /* held: the same */
+};
+
+static inline double rf_sided_slope_of(const RfSided *sided, int8_t side) {
+  return side > 0 ? 1 : sided->net->leak;
+}
+
+/* What counts as beyond the kink for unit `at`. */
+static inline double rf_sided_beyond(const RfSided *sided, rf_index at) {
+  return RF_LAYERED_BEYOND * sided->scale[at % sided->hidden];
+}
+
+/* A linear network has no kinks. */
+static inline bool rf_sided_off_side(const RfSided *sided, rf_index at) {
+  return sided->net->leak != 1 && sided->side[at] * sided->z[at] < -rf_sided_beyond(sided, at);
+}
+
+static inline bool rf_sided_slope_out(const RfSided *sided, rf_index k) {
+  return sided->held_slope[k] > 1 + RF_LAYERED_SLOPE ||
+         sided->held_slope[k] < sided->net->leak - RF_LAYERED_SLOPE;
+}
+
+/* v of the samples on which nothing is held; adds to sided->push. */
+void rf_sided_free_velocity(RfSided *sided, double *v);
+/* Adds what sample i contributes to v at the slopes as they are; the size of it. */
+double rf_sided_add_sample(RfSided *sided, double *v, rf_index i);
+/* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
+void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at);
+/* v with slopes of the held units such that they stay on their kinks; sided->lost when there are none. */
+void rf_sided_hold(RfSided *sided, double *v);
+/* At the last velocity v: planes (held x P) = dz_k, moves (held x P) = dv/ds_k, speeds (held x held) =
+ * d<dz_r, v>/ds_k in row r. */
+void rf_sided_slope_derivatives(RfSided *sided, double *planes, double *moves, double *speeds,
+                                const double *v);
+
+#endif
