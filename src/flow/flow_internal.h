@@ -514,6 +514,8 @@ RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
+/* Whether two limits have the same groups, whoever of their neurons carries how much of them. */
+bool rf_limits_same_network(const RfFlowLimit *a, const RfFlowLimit *b);
 
 /* ---- trace.c: quantities along the way ----------------------------------------------------- */
 
