@@ -107,8 +107,9 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double *grade;         /* d, for rows of very different lengths (graded.c): the largest entry of each
-                            coordinate; NULL otherwise */
+  bool spread;   /* rows of very different lengths: groups and sides of a limit are judged by margins */
+  double *grade; /* d, for rows of very different lengths (graded.c): the largest entry of each
+                    coordinate; NULL otherwise */
   double *slide_factor;  /* n + d: scratch of rf_system_slide_slopes */
   rf_index *line;        /* n: a sample that stands for its line (parallel.c), */
   double *along;         /* n: and its signed length in the direction of that one */
@@ -514,6 +515,8 @@ RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
+/* Whether two limits have the same groups, whoever of their neurons carries how much of them. */
+bool rf_limits_same_network(const RfFlowLimit *a, const RfFlowLimit *b);
 
 /* ---- trace.c: quantities along the way ----------------------------------------------------- */
 
@@ -561,7 +564,9 @@ typedef struct RfGraded {
   double *reflections; /* count rows of d, the first r entries of row r are 0 */
 } RfGraded;
 
-/* The lengths of the rows differ so much that the coordinates matter. */
+/* The lengths of the rows differ so much that parts of the network are judged by their margins; and that the
+ * coordinates matter. */
+bool rf_rows_spread(const double *X, rf_index n, rf_index d);
 bool rf_graded_helps(const double *X, rf_index n, rf_index d);
 /* Finds the coordinates and turns X into them. */
 RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);

@@ -40,6 +40,7 @@ static const Found found[] = {
     {1, 135, RF_FLOW_NOT_SEPARATED},
     /* rows on one line: a group was judged by its share of the network; no KKT point */
     {1, 126, RF_FLOW_CONVERGED},
+    {1794801473, 8, RF_FLOW_NOT_SEPARATED},
     /* a group of 1e-7 of the network, on its way to nothing, held a long row's margin: without it the state
      * does not separate, its solution does; no KKT point */
     {1, 66, RF_FLOW_CONVERGED},

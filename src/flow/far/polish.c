@@ -132,7 +132,7 @@ static void group_parts(RfPolish *polish, const RfSystem *system) {
   for (rf_index g = 0; g < polish->n_groups; g++) {
     RfPolishGroup *group = &polish->groups[g];
     group->part = group->share;
-    for (rf_index u = 0; u < units && system->grade; u++) {
+    for (rf_index u = 0; u < units && system->spread; u++) {
       double size =
           fabs(system->y[units * d + u]) * rf_system_amplitude(system, system->y[units * (d + 1) + u]);
       if (polish->group_of[u] == g)
@@ -215,7 +215,7 @@ static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
   for (rf_index g = 0; g < polish->n_groups; g++) {
     const double *beta = polish->beta + g * d;
     double part = rf_la_norm(beta, d) / total;
-    if (system->grade) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
+    if (system->spread) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
     if (part < least) least = part, at = g;
   }
   return least <= RF_TOL_VANISHED ? at : -1;
@@ -264,8 +264,8 @@ static bool sides_hold(const RfPolish *polish, const RfSystem *system, rf_index 
   for (rf_index i = 0; i < n && system->problem->leak < 1; i++) {
     const double *x = system->problem->X + i * d;
     double across = rf_la_dot(beta, x, d), beyond = RF_TOL_SIDE_LIMIT * length * system->x_norm[i], terms = 0;
-    for (rf_index j = 0; j < d && system->grade; j++) terms += fabs(beta[j] * x[j]);
-    if (system->grade) beyond = fmax(fmin(beyond, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);
+    for (rf_index j = 0; j < d && system->spread; j++) terms += fabs(beta[j] * x[j]);
+    if (system->spread) beyond = fmax(fmin(beyond, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);
     if (system->sigma[polish->groups[g].unit * n + i] * across < -beyond) return false;
   }
   return true;
@@ -331,9 +331,9 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     if (status || polish->n_groups == 1) break;
     rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, system) : -1;
     if (polish->ok && g < 0) break;
-    if (g < 0 && system->grade) g = collapsed_group(polish, system);
+    if (g < 0 && system->spread) g = collapsed_group(polish, system);
     bool gone = g >= 0;
-    kept = kept || (gone && system->grade);
+    kept = kept || (gone && system->spread);
     if (!gone && polish->idle >= 0 && polish->groups[polish->idle].share <= RF_TOL_SHARE_DROP)
       g = polish->idle, gone = kept = true;
     if (g < 0) g = smallest_group(polish);
@@ -350,6 +350,6 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
   }
   polish->distance = distance_to_state(polish, system);
   final_sizes(polish, system);
-  bool low = system->grade && !system->problem->freeze_second && system->q_least < RF_TOL_Q_LOW;
+  bool low = system->spread && !system->problem->freeze_second && system->q_least < RF_TOL_Q_LOW;
   return low && polish->ok ? distance_at_scale(context, polish, system) : RF_OK;
 }

@@ -111,7 +111,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   rf_index most = n < N + 64 ? n : N + 64; /* more than N tight samples are more than it needs */
   newton->dual = may_dual && N > DUAL_FROM;
   if (newton->dual && most > MOST_ACTIVE) most = MOST_ACTIVE;
-  newton->graded = system->grade && !newton->dual && !system->problem->freeze_second;
+  newton->graded = system->spread && !newton->dual && !system->problem->freeze_second;
   for (rf_index g = 0; g < polish->n_groups && newton->graded; g++)
     newton->planes += system->slide[polish->groups[g].unit].rank;
   rf_index total = N + most + newton->planes, square = newton->dual ? most * (N + most) : total * total;
