@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "options.h"
 #include "../tests/flow/align/random_neurons.h"
 
 typedef struct Count {
@@ -64,17 +65,13 @@ static Count run_family(RfContext *context, int family, uint64_t seed, rf_index 
 }
 
 int main(int argc, char **argv) {
-  rf_index wanted = 10000;
+  long wanted = 10000;
   uint64_t seed = 1;
   bool list = false, bad = false;
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
-      wanted = atoll(argv[++i]);
-    else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
-      seed = (uint64_t)atoll(argv[++i]);
-    else if (strcmp(argv[i], "--list") == 0)
-      list = true;
-  }
+  const BenchOption table[] = {OPTION("--count", "N", OPTION_COUNT, &wanted),
+                               OPTION("--seed", "S", OPTION_SEED, &seed),
+                               OPTION("--list", NULL, OPTION_SWITCH, &list)};
+  if (!bench_options(table, 3, argc, argv)) return 2;
   RfContext context;
   rf_context_init(&context);
   context.threads = 1;

@@ -14,15 +14,15 @@
 #include "../tests/flow/families.h"
 #include "../tests/flow/layered_families.h"
 #include "jobs.h"
+#include "options.h"
 
 enum { RUN_SECONDS = 60 };
 
 typedef struct Options {
   int family; /* FAMILY_COUNT: layered; FAMILY_COUNT + 1: all */
-  rf_index count, first;
+  long count, first, threads;
   uint64_t seed;
   double seconds, limit, ode;
-  int threads;
   bool list;
 } Options;
 
@@ -291,56 +291,36 @@ static void add(Tally *sum, const Tally *t) {
   sum->total += t->total, sum->slowest = fmax(sum->slowest, t->slowest);
 }
 
-static bool read_options(Options *options, int argc, char **argv) {
-  *options = (Options){.family = FAMILY_COUNT + 1,
-                       .count = 2000,
-                       .seed = (uint64_t)time(NULL),
-                       .seconds = 1e9,
-                       .limit = RUN_SECONDS,
-                       .threads = 1};
-  for (int k = 1; k < argc; k++) {
-    const char *name = argv[k], *value = k + 1 < argc ? argv[k + 1] : "";
-    if (strcmp(name, "--list") == 0) {
-      options->list = true;
-      continue;
-    }
-    k++;
-    if (strcmp(name, "--count") == 0)
-      options->count = atol(value);
-    else if (strcmp(name, "--first") == 0)
-      options->first = atol(value);
-    else if (strcmp(name, "--seed") == 0)
-      options->seed = strtoull(value, NULL, 10);
-    else if (strcmp(name, "--threads") == 0)
-      options->threads = atoi(value);
-    else if (strcmp(name, "--ode") == 0)
-      options->ode = atof(value);
-    else if (strcmp(name, "--seconds") == 0)
-      options->seconds = atof(value);
-    else if (strcmp(name, "--limit") == 0)
-      options->limit = atof(value);
-    else if (strcmp(name, "--family") == 0) {
-      options->family = -1;
-      for (int f = 0; f < FAMILY_COUNT; f++)
-        if (strcmp(value, family_names[f]) == 0) options->family = f;
-      if (strcmp(value, "layered") == 0) options->family = FAMILY_COUNT;
-      if (strcmp(value, "all") == 0) options->family = FAMILY_COUNT + 1;
-    } else
-      return false;
-  }
-  return options->family >= 0 && options->count > 0;
+static bool read_options(Options *o, int argc, char **argv) {
+  *o = (Options){.family = FAMILY_COUNT + 1,
+                 .count = 2000,
+                 .seed = (uint64_t)time(NULL),
+                 .seconds = 1e9,
+                 .limit = RUN_SECONDS,
+                 .threads = 1};
+  const BenchOption table[] = {{.name = "--family",
+                                .value = "F|all",
+                                .kind = OPTION_WORD,
+                                .into = &o->family,
+                                .words = family_names,
+                                .n_words = FAMILY_COUNT,
+                                .more = {"layered", "all"}},
+                               OPTION("--count", "N", OPTION_COUNT, &o->count),
+                               OPTION("--first", "J", OPTION_COUNT, &o->first),
+                               OPTION("--seed", "S", OPTION_SEED, &o->seed),
+                               OPTION("--threads", "K", OPTION_COUNT, &o->threads),
+                               OPTION("--seconds", "T", OPTION_NUMBER, &o->seconds),
+                               OPTION("--limit", "T", OPTION_NUMBER, &o->limit),
+                               OPTION("--ode", "TOL", OPTION_NUMBER, &o->ode),
+                               OPTION("--list", NULL, OPTION_SWITCH, &o->list)};
+  return bench_options(table, (int)(sizeof table / sizeof *table), argc, argv);
 }
 
 int main(int argc, char **argv) {
   static Bench bench;
   Tally all = {0};
-  if (!read_options(&bench.options, argc, argv)) {
-    fprintf(stderr,
-            "usage: --family F|all --count N --first J --seed S --threads K --seconds T --limit T --ode "
-            "TOL --list\n");
-    return 2;
-  }
-  Jobs jobs = {.workers = bench.options.threads,
+  if (!read_options(&bench.options, argc, argv)) return 2;
+  Jobs jobs = {.workers = (int)bench.options.threads,
                .seconds = bench.options.limit,
                .size = sizeof(Report),
                .user = &bench,

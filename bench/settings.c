@@ -11,6 +11,7 @@
 
 #include "../tests/flow/families.h"
 #include "jobs.h"
+#include "options.h"
 
 enum { CHOICES = 4, VARIANTS = 1 << CHOICES, RUN_SECONDS = 300 };
 static const char *const choice_names[CHOICES] = {"tolerance / 10", "frozen at q / 4", "merging / 10",
@@ -18,9 +19,8 @@ static const char *const choice_names[CHOICES] = {"tolerance / 10", "frozen at q
 
 typedef struct Options {
   int family; /* FAMILY_COUNT: all */
-  long count, first;
+  long count, first, threads;
   uint64_t seed;
-  int threads;
   double limit;
   bool list;
 } Options;
@@ -154,46 +154,32 @@ static void print_row(const char *name, const Row *r) {
          r->beyond, r->undecided, r->contrary, r->worst);
 }
 
-static bool read_options(Options *options, int argc, char **argv) {
-  *options = (Options){.family = FAMILY_COUNT,
-                       .count = 2000,
-                       .seed = (uint64_t)time(NULL),
-                       .threads = 1,
-                       .limit = RUN_SECONDS};
-  for (int k = 1; k < argc; k++) {
-    const char *name = argv[k], *value = k + 1 < argc ? argv[k + 1] : "";
-    if (strcmp(name, "--list") == 0) {
-      options->list = true;
-      continue;
-    }
-    k++;
-    if (strcmp(name, "--count") == 0)
-      options->count = atol(value);
-    else if (strcmp(name, "--first") == 0)
-      options->first = atol(value);
-    else if (strcmp(name, "--seed") == 0)
-      options->seed = strtoull(value, NULL, 10);
-    else if (strcmp(name, "--threads") == 0)
-      options->threads = atoi(value);
-    else if (strcmp(name, "--limit") == 0)
-      options->limit = atof(value);
-    else if (strcmp(name, "--family") == 0) {
-      options->family = strcmp(value, "all") == 0 ? FAMILY_COUNT : -1;
-      for (int f = 0; f < FAMILY_COUNT; f++)
-        if (strcmp(value, family_names[f]) == 0) options->family = f;
-    } else
-      return false;
-  }
-  return options->family >= 0;
+static bool read_options(Options *o, int argc, char **argv) {
+  *o = (Options){.family = FAMILY_COUNT,
+                 .count = 2000,
+                 .seed = (uint64_t)time(NULL),
+                 .threads = 1,
+                 .limit = RUN_SECONDS};
+  const BenchOption table[] = {{.name = "--family",
+                                .value = "F|all",
+                                .kind = OPTION_WORD,
+                                .into = &o->family,
+                                .words = family_names,
+                                .n_words = FAMILY_COUNT,
+                                .more = {"all"}},
+                               OPTION("--count", "N", OPTION_COUNT, &o->count),
+                               OPTION("--first", "J", OPTION_COUNT, &o->first),
+                               OPTION("--seed", "S", OPTION_SEED, &o->seed),
+                               OPTION("--threads", "K", OPTION_COUNT, &o->threads),
+                               OPTION("--limit", "T", OPTION_NUMBER, &o->limit),
+                               OPTION("--list", NULL, OPTION_SWITCH, &o->list)};
+  return bench_options(table, (int)(sizeof table / sizeof *table), argc, argv);
 }
 
 int main(int argc, char **argv) {
   static Bench bench;
-  if (!read_options(&bench.options, argc, argv)) {
-    fprintf(stderr, "usage: --family F|all --count N --first J --seed S --threads K --limit T --list\n");
-    return 2;
-  }
-  Jobs jobs = {.workers = bench.options.threads,
+  if (!read_options(&bench.options, argc, argv)) return 2;
+  Jobs jobs = {.workers = (int)bench.options.threads,
                .seconds = bench.options.limit,
                .size = sizeof(Report),
                .user = &bench,

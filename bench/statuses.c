@@ -2,7 +2,7 @@
  * with it (tests/flow/cartesian_far.h), carried to margin 400 or to where the loss no longer falls; and
  * weights at finite times against that integrator's.
  *
- *   bench_statuses [--runs N] [--times N] [--threads K] [--seed S] [--first J] [--family F] [--list]
+ *   bench_statuses [--runs N] [--times N] [--threads K] [--seed S] [--first J] [--family F|all] [--list]
  *
  * Problems with up to six neurons from the families of tests/flow/families.h in turn, until N runs of
  * either word have an opinion; then N finite times. Without --seed the clock gives it, and it is printed.
@@ -12,12 +12,13 @@
 
 #include "../tests/flow/opinion.h"
 #include "jobs.h"
+#include "options.h"
 
 enum { JOB_SECONDS = 120, WORDS = 2 };
 
 typedef struct Options {
-  long runs, times, first;
-  int threads, family;
+  long runs, times, first, threads;
+  int family; /* FAMILY_COUNT: all */
   uint64_t seed;
   bool list;
 } Options;
@@ -43,7 +44,7 @@ typedef struct Bench {
 } Bench;
 
 static Family family_of(const Bench *bench, long job) {
-  return (Family)(bench->options.family >= 0 ? bench->options.family : job % FAMILY_COUNT);
+  return (Family)(bench->options.family < FAMILY_COUNT ? bench->options.family : job % FAMILY_COUNT);
 }
 
 static void make_problem(const Bench *bench, long job, FamilyProblem *p, double *time) {
@@ -133,44 +134,30 @@ static void add(Row *sum, const Row *r) {
   sum->slowest = fmax(sum->slowest, r->slowest), sum->farthest = fmax(sum->farthest, r->farthest);
 }
 
-static bool read_options(Options *options, int argc, char **argv) {
-  *options = (Options){
-      .runs = 500, .times = 200, .threads = 1, .family = -1, .seed = (uint64_t)time(NULL), .list = false};
-  for (int k = 1; k < argc; k++) {
-    const char *name = argv[k], *value = k + 1 < argc ? argv[k + 1] : "";
-    if (strcmp(name, "--list") == 0) {
-      options->list = true;
-      continue;
-    }
-    k++;
-    if (strcmp(name, "--runs") == 0)
-      options->runs = atol(value);
-    else if (strcmp(name, "--times") == 0)
-      options->times = atol(value);
-    else if (strcmp(name, "--threads") == 0)
-      options->threads = atoi(value);
-    else if (strcmp(name, "--first") == 0)
-      options->first = atol(value);
-    else if (strcmp(name, "--seed") == 0)
-      options->seed = strtoull(value, NULL, 10);
-    else if (strcmp(name, "--family") == 0) {
-      for (int f = 0; f < FAMILY_COUNT; f++)
-        if (strcmp(value, family_names[f]) == 0) options->family = f;
-      if (options->family < 0) return false;
-    } else
-      return false;
-  }
-  return true;
+static bool read_options(Options *o, int argc, char **argv) {
+  *o = (Options){
+      .runs = 500, .times = 200, .threads = 1, .family = FAMILY_COUNT, .seed = (uint64_t)time(NULL)};
+  const BenchOption table[] = {OPTION("--runs", "N", OPTION_COUNT, &o->runs),
+                               OPTION("--times", "N", OPTION_COUNT, &o->times),
+                               OPTION("--threads", "K", OPTION_COUNT, &o->threads),
+                               OPTION("--seed", "S", OPTION_SEED, &o->seed),
+                               OPTION("--first", "J", OPTION_COUNT, &o->first),
+                               {.name = "--family",
+                                .value = "F|all",
+                                .kind = OPTION_WORD,
+                                .into = &o->family,
+                                .words = family_names,
+                                .n_words = FAMILY_COUNT,
+                                .more = {"all"}},
+                               OPTION("--list", NULL, OPTION_SWITCH, &o->list)};
+  return bench_options(table, (int)(sizeof table / sizeof *table), argc, argv);
 }
 
 int main(int argc, char **argv) {
   static Bench bench;
   static const char *const words[] = {"converged", "not-separated"};
-  if (!read_options(&bench.options, argc, argv)) {
-    fprintf(stderr, "usage: --runs N --times N --threads K --seed S --first J --family F --list\n");
-    return 2;
-  }
-  Jobs jobs = {.workers = bench.options.threads,
+  if (!read_options(&bench.options, argc, argv)) return 2;
+  Jobs jobs = {.workers = (int)bench.options.threads,
                .seconds = JOB_SECONDS,
                .size = sizeof(Report),
                .user = &bench,

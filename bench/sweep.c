@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "cli/sweep_cells.h"
 
 typedef struct Cost {
@@ -74,7 +75,9 @@ static void line(const char *name, Cost cost, Cost base, rf_index cells) {
 }
 
 int main(int argc, char **argv) {
-  rf_index cells = argc > 2 && strcmp(argv[1], "--cells") == 0 ? strtoll(argv[2], NULL, 10) : 20000;
+  long cells = 20000;
+  const BenchOption table[] = {OPTION("--cells", "N", OPTION_COUNT, &cells)};
+  if (!bench_options(table, 1, argc, argv)) return 2;
   char seeds[40], few[40];
   RfContext context;
   SweepCommand command;

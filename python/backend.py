@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 @contextlib.contextmanager
 def _license():
     source, copy = HERE.parent / "LICENSE", HERE / "LICENSE"
-    if copy.exists() or not source.exists():  # a source distribution
+    if not (HERE.parent / "src").is_dir():  # a source distribution has it
         yield
         return
     try:

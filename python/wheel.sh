@@ -111,7 +111,10 @@ done
 cp "$("$work/venv/bin/python" -c 'import importlib.metadata as m; print(next(f.locate() for f in m.files("scipy-openblas32") if "LICENSE" in f.name))')" "$licenses/OpenBLAS.txt" ||
   stop "no licence of OpenBLAS"
 { cat "$flint/AUTHORS"; cat "$flint"/COPYING*; } >"$licenses/FLINT.txt" || stop "no licence of FLINT"
-for name in $(grep -ohE '/usr/share/common-licenses/[A-Z]+(-[0-9.]*[0-9])?' "$licenses"/*.txt | sort -u); do
+if [ -e build-web/reluflow.html ]; then # the page of the explorer holds emscripten's C library
+  cp /usr/share/doc/emscripten/copyright "$licenses/emscripten.txt" || stop "no licence of emscripten"
+fi
+for name in $(grep -ohE '/usr/share/common-licenses/[A-Za-z]+(-[0-9.]*[0-9])?' "$licenses"/*.txt | sort -u); do
   cp -L "$sysroot$name" "$licenses/${name##*/}.txt" || stop "no $name"
 done
 "$work/venv/bin/wheel" unpack -d "$work/unpacked" "$work"/raw/reluflow-*.whl >"$work/log" 2>&1 || stop "the wheel does not unpack"

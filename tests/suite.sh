@@ -1,4 +1,5 @@
-# The test suite in its variants, sourced by ./bootstrap (needs configure_and_build, say, jobs, source_dir).
+# The test suite in its variants, sourced by ./bootstrap (needs configure, configure_and_build, say, jobs, source_dir). Each
+# variant makes what it needs, so that any of them may run alone.
 #   plain      every test, gcc, as shipped                clang   builds without a warning under clang as well
 #   sanitize   every C test under ASan and UBSan          memory  small commands under valgrind
 #   malloc     every subcommand with its k-th allocation failing
@@ -65,8 +66,10 @@ variant_plain() {
   [ -n "${RELUFLOW_DATA:-}" ] || [ -d data/mnist ] || say "no MNIST (RELUFLOW_DATA): the cases that need it were skipped"
 }
 
+clang_flags=(-DRF_WERROR=ON -DCMAKE_C_COMPILER=clang)
+
 variant_clang() {
-  configure_and_build build-clang -DRF_WERROR=ON -DCMAKE_C_COMPILER=clang
+  configure_and_build build-clang "${clang_flags[@]}"
   count_check "clang build without warnings" $?
 }
 
@@ -77,10 +80,14 @@ variant_sanitize() {
 }
 
 # Valgrind: one small run of every subcommand that exists; any error or leak fails.
-variant_memory() { each_small_command valgrind bash tests/support/valgrind.sh build-test; }
+variant_memory() {
+  configure_and_build build-test -DRF_WERROR=ON || { count_check "plain build" 1; return; }
+  each_small_command valgrind bash tests/support/valgrind.sh build-test
+}
 
 # Fails allocation number 1, 2, 3, ... of each command: it must exit by itself with status 0..3, never by a signal.
 variant_malloc() {
+  configure_and_build build-test -DRF_WERROR=ON || { count_check "plain build" 1; return; }
   cc -shared -fPIC -O1 -o build-test/fail_malloc.so tests/support/fail_malloc.c -ldl || { count_check "fail_malloc.so" 1; return; }
   each_small_command "failing malloc" bash tests/support/malloc_sweep.sh build-test
 }
@@ -107,6 +114,7 @@ variant_style() {
   status=$?
   [ $status -eq 0 ] || head -20 build-test/style.log >&2
   count_check "clang-format" $status
+  configure build-clang "${clang_flags[@]}" || { count_check "clang-tidy" 1; return; } # how each file is compiled
   source_files c src app ledger | xargs -P "$jobs" -n 8 clang-tidy -p build-clang --quiet >build-test/tidy.log 2>&1
   status=$?
   [ $status -eq 0 ] || grep -E 'error:|warning:' build-test/tidy.log | head -40 >&2

@@ -130,7 +130,8 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.crawling);
   put_bool(tape, &run->phase.high);
   put(tape, &run->phase.edge);
-  for (int k = 0; k < RF_MARKS; k++) put(tape, &run->phase.marks[k]);
+  put_doubles(tape, run->phase.marks, RF_MARKS);
+  put_doubles(tape, run->phase.point, RF_MARKS);
   put_int(tape, &run->wakes);
   put_doubles(tape, run->log_t_class, 2);
   put(tape, &run->last_smoothed);

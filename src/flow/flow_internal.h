@@ -9,25 +9,23 @@
 
 enum { RF_MOST_OPTIONS = 16 };
 
-/* The consistent continuations of a neuron that lies on the hyperplanes of n_on samples. */
+/* What the fit needs of the continuations of a neuron on the hyperplanes of n_on samples; the caller's room.
+ */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
-  int8_t *sign;  /* n_on: the side it goes to in the first continuation, 0 = it slides */
-  double *slope; /* n_on: s_i of the first continuation */
+  int8_t *sign;  /* n_on: the side it goes to in the one taken, 0 = it slides */
+  double *slope; /* n_on: s_i of that one */
   double *g;     /* d: its field; the neuron moves with dw = a g */
-  int8_t *other; /* n_on: the second continuation, meaningful for count > 1 */
-  int8_t *found; /* NULL, or room for RF_MOST_OPTIONS rows of n_on: the continuations as they were found */
+  int8_t *found; /* RF_MOST_OPTIONS rows of n_on: the continuations as they were found */
 } RfSides;
 
-/* Finds them. base (d) = sum over the other samples of c_i s_i x_i; on lists the samples of the hyperplanes;
- * sign_a = +1 or -1. Samples with c_i = 0 have no kink and go where the field takes them. All arrays of
- * `sides` are the caller's. Prefers, among several continuations, the one with the faster field. */
+/* Finds them under any weights (continuations.c) and takes the one with the faster field, among equally fast
+ * ones the first. base (d) = sum over the other samples of c_i s_i x_i; sign_a = +1 or -1. */
 RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
                        const rf_index *on, rf_index n_on, int sign_a);
 
-/* The same when no two of the samples are parallel. */
-RfStatus rf_flow_sides_distinct(RfContext *context, RfSides *sides, const RfAlignField *field,
-                                const double *base, const rf_index *on, rf_index n_on, int sign_a);
+/* ---- parallel.c: samples on one line ------------------------------------------------------- */
+
 /* x and other lie on one line. */
 bool rf_flow_parallel(const double *x, const double *other, rf_index d);
 /* line (n) = one sample of its line, the same for all of them; along (n): its signed length in the direction
@@ -109,8 +107,9 @@ typedef struct RfSystem {
   bool planes_known;             /* H belongs to the last rf_system_fields */
   double *q, *p, *c, *curvature; /* n */
   double *x_norm;                /* n */
-  double *grade;         /* d, for rows of very different lengths (graded.c): the largest entry of each
-                            coordinate; NULL otherwise */
+  bool spread;   /* rows of very different lengths: groups and sides of a limit are judged by margins */
+  double *grade; /* d, for rows of very different lengths (graded.c): the largest entry of each
+                    coordinate; NULL otherwise */
   double *slide_factor;  /* n + d: scratch of rf_system_slide_slopes */
   rf_index *line;        /* n: a sample that stands for its line (parallel.c), */
   double *along;         /* n: and its signed length in the direction of that one */
@@ -265,6 +264,7 @@ typedef struct RfPhase {
   bool high;        /* frozen: the larger scale, for good */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
+  double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;
 
 /* How often a unit met a hyperplane lately, for the last few pairs. */
@@ -360,6 +360,10 @@ RfStatus rf_run_start(RfRun *run);
 RfStatus rf_run_step(RfRun *run);
 /* After units were changed from outside: forget what is known at y. */
 void rf_run_reset(RfRun *run);
+/* shorten.c: run->y_end is that of an implicit step of length *h with hits; shorter, so that it ends at the
+ * first of them. Every trial is one of the next. */
+RfStatus rf_run_shorten(RfRun *run, double *h);
+RfStatus rf_run_try_implicit(RfRun *run, double h, double *error);
 /* The natural unit of steps in tau: 1, except with a frozen second layer, whose clock has none. */
 double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
@@ -389,9 +393,9 @@ double rf_run_input_size(const RfRun *run, rf_index k, rf_index i);
 /* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
  * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);
-/* Explicit step: locates the hits by dense output, keeps the earliest, returns its fraction (1 when none is
- * real). */
-double rf_events_locate(RfRun *run, double h);
+/* Explicit step: locates the hits by dense output, and slides that have ended before the first of them; keeps
+ * the earliest. *where: its fraction, 2 when none is real. */
+RfStatus rf_events_locate(RfRun *run, double h, double *where);
 /* Slides that the weights of the last rf_system_fields do not hold at system.y. */
 RfStatus rf_events_find_slides(RfRun *run);
 /* corner.c: finds them, and decides anew where their units go on. */
@@ -402,8 +406,9 @@ RfStatus rf_events_apply(RfRun *run);
 void rf_run_forget_repeats(RfRun *run);
 RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind kind);
 
-/* apart.c: parts the units that the located hits concern, at the start of the step; parted: there were some,
- * and the step is to be taken again. */
+/* apart.c: parts the units that the located hits concern, and those of which a neuron may have met a
+ * hyperplane before the others by y_end, at the start of the step; parted: there were some, and the step is
+ * to be taken again. */
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
@@ -437,11 +442,13 @@ typedef struct RfPolish {
   RfPolishGroup *groups;
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
   double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
+  double late;        /* largest of these among units that have hyperplanes to cross before they join */
   double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */
   double *margins;    /* n, their minimum is 1 */
   bool ok;            /* residual and every margin checked */
+  rf_index idle;      /* where not ok: a group that others take the place of at less cost, -1 = none */
   double residual;    /* largest entry of the stationarity equation */
   double objective;   /* sum of |beta|, or with a frozen second layer half the sum of |beta|^2 */
   double distance;    /* |theta/|theta| - limit|, theta the state it started from */
@@ -508,6 +515,8 @@ RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
+/* Whether two limits have the same groups, whoever of their neurons carries how much of them. */
+bool rf_limits_same_network(const RfFlowLimit *a, const RfFlowLimit *b);
 
 /* ---- trace.c: quantities along the way ----------------------------------------------------- */
 
@@ -555,7 +564,9 @@ typedef struct RfGraded {
   double *reflections; /* count rows of d, the first r entries of row r are 0 */
 } RfGraded;
 
-/* The lengths of the rows differ so much that the coordinates matter. */
+/* The lengths of the rows differ so much that parts of the network are judged by their margins; and that the
+ * coordinates matter. */
+bool rf_rows_spread(const double *X, rf_index n, rf_index d);
 bool rf_graded_helps(const double *X, rf_index n, rf_index d);
 /* Finds the coordinates and turns X into them. */
 RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);

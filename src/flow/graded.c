@@ -10,15 +10,17 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
-bool rf_graded_helps(const double *X, rf_index n, rf_index d) {
+bool rf_rows_spread(const double *X, rf_index n, rf_index d) {
   double longest = 0, shortest = INFINITY;
   for (rf_index i = 0; i < n; i++) {
     double length = rf_la_norm(X + i * d, d);
     longest = fmax(longest, length);
     if (length > 0) shortest = fmin(shortest, length);
   }
-  return d > 1 && longest > RF_TOL_ALIKE * shortest;
+  return longest > RF_TOL_ALIKE * shortest;
 }
+
+bool rf_graded_helps(const double *X, rf_index n, rf_index d) { return d > 1 && rf_rows_spread(X, n, d); }
 
 void rf_graded_free(RfGraded *graded) {
   rf_free(graded->reflections);

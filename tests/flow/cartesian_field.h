@@ -188,11 +188,13 @@ static inline void cart_velocity(Cart *c, const double *theta, double *v) {
   }
 }
 
-/* How long a step may be at most: no margin moves by more than half of itself (or of 1). Where a sample's
- * pull is all or nothing, a longer step misses the place between, and its error estimate does not see it. */
+/* How long a step may be at most: no margin moves by more than 1, or half of itself where that leaves its
+ * pull (a logistic one below 0, or one that is nothing beside the others). Where pulls are all or nothing, a
+ * longer step misses the place between, and its error estimate does not see it. */
 static inline double cart_reach(Cart *c) {
-  double v[CART_V], reach = INFINITY;
+  double v[CART_V], reach = INFINITY, sum = 0;
   cart_velocity(c, c->theta, v);
+  for (int i = 0; i < c->n; i++) sum += c->pull[i];
   for (int i = 0; i < c->n; i++) {
     double rate = 0;
     int p = c->plane[i];
@@ -202,7 +204,8 @@ static inline double cart_reach(Cart *c) {
       double slope = s > 0 ? 1 : s < 0 ? c->leak : 0;
       rate += slope * (dw[c->d] * cart_dot(w, c->x[i], c->d) + w[c->d] * cart_dot(dw, c->x[i], c->d));
     }
-    if (rate != 0) reach = fmin(reach, 0.5 * fmax(1, fabs(c->q[i])) / fabs(rate));
+    bool flat = (c->loss != 2 && c->q[i] < 0) || c->pull[i] < 1e-16 * sum;
+    if (rate != 0) reach = fmin(reach, (flat ? fmax(1, 0.5 * fabs(c->q[i])) : 1) / fabs(rate));
   }
   return reach;
 }

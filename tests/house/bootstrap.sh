@@ -50,6 +50,11 @@ run 0 test --quick; called 'ctest .*-LE slow'; [ "$(tail -1 "$work/said")" = "1 
 grep -q 'plain 1/2 room/one 0.10 s' "$work/said" || wrong "test shows no progress"
 run 2 test --quick plain; untouched
 run 2 test unheard; untouched
+mkdir -p src app ledger cuda python; touch src/one.c
+run 0 test style; called 'cmake -S .* -B build-clang .*-DCMAKE_C_COMPILER=clang'; called 'clang-tidy -p build-clang'
+! grep -q 'cmake --build' "$work/calls" || wrong "style builds"
+rm -rf build-test
+run 0 test memory; called 'cmake --build build-test'
 run 0 test plain clang; called 'cmake -S .* -DCMAKE_C_COMPILER=clang'
 run 0 bench margin; called '^bench_margin'
 run 2 bench nothing; untouched

@@ -65,6 +65,6 @@ assert len(bundled) >= 5 and needed <= set(texts), needed - set(texts)
 for name, part in (("OpenBLAS", "OpenBLAS Project"), ("OpenBLAS", "gfortran"), ("FLINT", "LESSER GENERAL PUBLIC"), ("GMP", "Free Software Foundation"),
                    ("MPFR", "Free Software Foundation"), ("jansson", "Lehtinen"), ("SQLite", "public"), ("GCC-runtime", "exception"), ("LICENSE", "MIT")):
     assert part.lower() in texts[name].lower(), (name, part)
-referred = set(re.findall(r"/usr/share/common-licenses/([A-Z]+(?:-[0-9.]*[0-9])?)", " ".join(texts.values())))
+referred = set(re.findall(r"/usr/share/common-licenses/([A-Za-z]+(?:-[0-9.]*[0-9])?)", " ".join(texts.values())))
 assert referred <= set(texts) and all(len(text) > 200 for text in texts.values()), referred - set(texts)
 print(f"licences: {len(texts)} texts for {len(bundled)} bundled libraries, FLINT and SQLite")

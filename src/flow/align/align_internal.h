@@ -1,32 +1,8 @@
-/* Inside exact alignment: the options of a neuron on hyperplanes, and the closed forms along one segment. */
+/* Inside exact alignment: the closed forms along one segment, and the state of a neuron. */
 #ifndef RELUFLOW_ALIGN_INTERNAL_H
 #define RELUFLOW_ALIGN_INTERNAL_H
 
-#include "flow/flow.h"
-
-/* ---- align_options.c ----------------------------------------------------------------------- */
-
-/* All consistent continuations of a neuron that lies on the hyperplanes of the samples on[0..n_on). */
-typedef struct RfAlignOptions {
-  rf_index count, room; /* found; allocated */
-  rf_index n_on, d;
-  int8_t *side;  /* count rows of n_on: the side each hyperplane is left to, 0 = the neuron stays on it */
-  double *g;     /* count rows of d: the field, the neuron moves with dw = a g dt */
-  bool complete; /* every continuation was found */
-} RfAlignOptions;
-
-void rf_align_options_free(RfAlignOptions *options);
-
-/* base (d): sum of c_i s_i x_i over the samples not in `on`. slack (n): |g.x_i| up to this is rounding.
- * sign_a is +1 or -1. On RF_OK count >= 1; the order is fixed: plus sides first. */
-RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
-                          const double *base, const double *slack, const rf_index *on, rf_index n_on,
-                          int sign_a);
-
-/* The same when no two of the samples are parallel. */
-RfStatus rf_align_options_distinct(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
-                                   const double *base, const double *slack, const rf_index *on, rf_index n_on,
-                                   int sign_a);
+#include "flow/continuations.h"
 
 /* ---- align_segment.c ----------------------------------------------------------------------- */
 
@@ -104,7 +80,7 @@ typedef struct RfAlignPath {
   rf_index rank;           /* its size */
   rf_index *hits, n_hits;  /* samples reached together, ascending */
   rf_index room_crossings, room_crossed, n_crossed;
-  RfAlignOptions options;
+  RfContinuations options;
 } RfAlignPath;
 
 void rf_align_path_free(RfAlignPath *path);

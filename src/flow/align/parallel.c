@@ -4,7 +4,7 @@
  * and 1 + leak - s for r_i < 0: one sample v of weight c'. Where samples of opposite labels cancel (symmetric
  * data), c' = 0 and the plane has no kink at all. */
 #include "flow/flow_internal.h"
-#include "flow/align/align_internal.h"
+#include "flow/continuations.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,15 +20,13 @@ typedef struct Planes {
   double *v;    /* count rows of d: normals */
   double *c;    /* count: weights of the merged samples */
   double *base; /* d */
+  double *slack;
   rf_index *all;
-  double *slope;
-  int8_t *sign, *other, *found;
 } Planes;
 
 static void planes_free(Planes *p) {
-  rf_free(p->of), rf_free(p->r), rf_free(p->v), rf_free(p->c), rf_free(p->base), rf_free(p->all),
-      rf_free(p->slope);
-  rf_free(p->sign), rf_free(p->other), rf_free(p->found);
+  rf_free(p->of), rf_free(p->all), rf_free(p->r), rf_free(p->v), rf_free(p->c), rf_free(p->base);
+  rf_free(p->slack);
 }
 
 static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_index d) {
@@ -37,13 +35,9 @@ static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_inde
                 .v = RF_NEW(double, n_on *d),
                 .c = RF_NEW(double, n_on),
                 .base = RF_NEW(double, d),
-                .all = RF_NEW(rf_index, n_on),
-                .slope = RF_NEW(double, n_on),
-                .sign = RF_NEW(int8_t, n_on),
-                .other = RF_NEW(int8_t, n_on),
-                .found = RF_NEW_TABLE(int8_t, RF_MOST_OPTIONS, n_on)};
-  if (p->of && p->r && p->v && p->c && p->base && p->all && p->slope && p->sign && p->other && p->found)
-    return RF_OK;
+                .slack = RF_NEW(double, n_on),
+                .all = RF_NEW(rf_index, n_on)};
+  if (p->of && p->r && p->v && p->c && p->base && p->slack && p->all) return RF_OK;
   planes_free(p);
   return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
 }
@@ -142,68 +136,46 @@ static void merge(Planes *p, const RfAlignField *field, const double *base, cons
   }
 }
 
-RfStatus rf_flow_sides(RfContext *context, RfSides *sides, const RfAlignField *field, const double *base,
-                       const rf_index *on, rf_index n_on, int sign_a) {
-  Planes p;
-  if (n_on < 2) return rf_flow_sides_distinct(context, sides, field, base, on, n_on, sign_a);
-  RfStatus status = planes_new(context, &p, n_on, field->d);
-  if (status) return status;
-  find_planes(&p, field, on, n_on);
-  if (p.count == n_on) {
-    planes_free(&p);
-    return rf_flow_sides_distinct(context, sides, field, base, on, n_on, sign_a);
+/* Every row of sides and slopes from hyperplanes to samples. */
+static RfStatus expand(RfContext *context, RfContinuations *found, const Planes *p, rf_index n_on,
+                       double leak) {
+  int8_t *side = RF_NEW(int8_t, found->count * n_on + 1);
+  double *slope = RF_NEW(double, found->count *n_on + 1);
+  if (!side || !slope) {
+    rf_free(side), rf_free(slope);
+    return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
   }
-  merge(&p, field, base, on, n_on);
-  RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};
-  RfSides one = {.sign = p.sign, .slope = p.slope, .g = sides->g, .other = p.other};
-  one.found = sides->found ? p.found : NULL;
-  status = rf_flow_sides_distinct(context, &one, &merged, p.base, p.all, p.count, sign_a);
-  sides->count = one.count;
-  for (rf_index z = 0; z < n_on && !status; z++) {
-    rf_index k = p.of[z];
-    bool same = p.r[z] > 0;
-    sides->sign[z] = same ? p.sign[k] : (int8_t)-p.sign[k];
-    sides->other[z] = same ? p.other[k] : (int8_t)-p.other[k];
-    sides->slope[z] = same ? p.slope[k] : 1 + field->leak - p.slope[k];
-    for (int o = 0; sides->found && o < one.count && o < RF_MOST_OPTIONS; o++)
-      sides->found[o * n_on + z] = (int8_t)(same ? p.found[o * p.count + k] : -p.found[o * p.count + k]);
-  }
-  planes_free(&p);
-  return status;
-}
-
-/* Every row of sides from hyperplanes to samples. */
-static RfStatus expand_sides(RfContext *context, RfAlignOptions *options, const Planes *p, rf_index n_on) {
-  int8_t *side = RF_NEW(int8_t, options->count * n_on + 1);
-  if (!side) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
-  for (rf_index o = 0; o < options->count; o++)
+  for (rf_index o = 0; o < found->count; o++)
     for (rf_index z = 0; z < n_on; z++) {
-      int8_t of_plane = options->side[o * p->count + p->of[z]];
-      side[o * n_on + z] = p->r[z] > 0 ? of_plane : (int8_t)-of_plane;
+      rf_index from = o * p->count + p->of[z], to = o * n_on + z;
+      bool same = p->r[z] > 0;
+      side[to] = same ? found->side[from] : (int8_t)-found->side[from];
+      slope[to] = same ? found->slope[from] : 1 + leak - found->slope[from];
     }
-  rf_free(options->side);
-  options->side = side;
-  options->n_on = n_on, options->room = 0;
+  rf_free(found->side), rf_free(found->slope);
+  found->side = side, found->slope = slope;
+  found->n_on = n_on, found->room = 0;
   return RF_OK;
 }
 
-RfStatus rf_align_options(RfContext *context, RfAlignOptions *options, const RfAlignField *field,
+RfStatus rf_continuations(RfContext *context, RfContinuations *found, const RfAlignField *field,
                           const double *base, const double *slack, const rf_index *on, rf_index n_on,
                           int sign_a) {
   Planes p;
-  if (n_on < 2) return rf_align_options_distinct(context, options, field, base, slack, on, n_on, sign_a);
+  if (n_on < 2) return rf_continuations_distinct(context, found, field, base, slack, on, n_on, sign_a);
   RfStatus status = planes_new(context, &p, n_on, field->d);
   if (status) return status;
   find_planes(&p, field, on, n_on);
   if (p.count == n_on) {
     planes_free(&p);
-    return rf_align_options_distinct(context, options, field, base, slack, on, n_on, sign_a);
+    return rf_continuations_distinct(context, found, field, base, slack, on, n_on, sign_a);
   }
   merge(&p, field, base, on, n_on);
-  for (rf_index z = 0; z < n_on; z++) p.slope[p.of[z]] = slack[on[z]] / fabs(p.r[z]); /* its room: slacks */
+  for (rf_index z = 0; z < n_on && slack; z++) p.slack[p.of[z]] = slack[on[z]] / fabs(p.r[z]);
   RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};
-  status = rf_align_options_distinct(context, options, &merged, p.base, p.slope, p.all, p.count, sign_a);
-  if (!status) status = expand_sides(context, options, &p, n_on);
+  status = rf_continuations_distinct(context, found, &merged, p.base, slack ? p.slack : NULL, p.all, p.count,
+                                     sign_a);
+  if (!status) status = expand(context, found, &p, n_on, field->leak);
   planes_free(&p);
   return status;
 }

@@ -1,7 +1,7 @@
 /* One neuron from its start to its last sector, exactly, under constant sample weights c (near the origin, or
  * around a limit point for the escape test). Inside a sector the path is the straight line w + tau g
  * (align_segment.c), so the next hyperplane is a ratio test on h = X w and b = X g; after a crossing g
- * changes by one row and b by one row of the Gram matrix: O(n) per crossing. On hyperplanes align_options.c
+ * changes by one row and b by one row of the Gram matrix: O(n) per crossing. On hyperplanes continuations.c
  * says where it goes. Weights are kept near norm 1 by powers of two, with a log-norm beside them. a^2-|w|^2
  * is conserved: a is computed from |w|. */
 #include "flow/align/align_internal.h"

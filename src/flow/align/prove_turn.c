@@ -1,7 +1,8 @@
-/* The continuations of a neuron on hyperplanes, every sign decided (options.c has the words). For each choice
- * of sides of the ridges the valleys take the slopes of least |g|, a convex problem with one field as its
- * answer: a guess of which slopes are free, found in floating point or by trying all, is accepted when its
- * optimality conditions hold. A choice is a continuation when the field points into every side that it took.
+/* The continuations of a neuron on hyperplanes, every sign decided (continuations.c has the words). For each
+ * choice of sides of the ridges the valleys take the slopes of least |g|, a convex problem with one field as
+ * its answer: a guess of which slopes are free, found in floating point or by trying all, is accepted when
+ * its optimality conditions hold. A choice is a continuation when the field points into every side that it
+ * took.
  */
 #include "flow/align/prove_internal.h"
 

@@ -41,7 +41,7 @@ void rf_align_path_free(RfAlignPath *path) {
   if (!path) return;
   rf_free(path->w);
   rf_free(path->on);
-  rf_align_options_free(&path->options);
+  rf_continuations_free(&path->options);
   rf_free(path);
 }
 

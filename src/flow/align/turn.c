@@ -58,7 +58,7 @@ static void settle_on_face(RfAlignPath *path) {
 /* Keeps the first branching point with all its options. */
 static RfStatus note_branch(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
   const RfAlignField *field = path->data->field;
-  const RfAlignOptions *options = &path->options;
+  const RfContinuations *options = &path->options;
   rf_index n = field->n, d = field->d;
   out->branched = true;
   if (!isnan(out->t_branch)) return RF_OK;
@@ -84,8 +84,8 @@ static RfStatus note_branch(RfContext *context, RfAlignPath *path, RfAlignNeuron
 RfStatus rf_align_turn(RfContext *context, RfAlignPath *path, RfAlignNeuron *out) {
   const RfAlignField *field = path->data->field;
   rf_index d = field->d, stay = 0;
-  RfAlignOptions *options = &path->options;
-  RfStatus status = rf_align_options(context, options, field, path->base, path->data->slack, path->on,
+  RfContinuations *options = &path->options;
+  RfStatus status = rf_continuations(context, options, field, path->base, path->data->slack, path->on,
                                      path->n_on, path->sign);
   if (!status && options->count > 1) status = note_branch(context, path, out);
   if (status) return status;

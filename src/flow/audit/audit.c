@@ -231,7 +231,7 @@ static void check_balance(RfAudit *audit, const State *state, rf_index k) {
 }
 
 /* An event of this very moment: does the field move the unit as the event says? */
-static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEvent *event) {
+static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEvent *event, double pushing) {
   const RfSystem *system = &state->run->system;
   const RfFlowProblem *problem = state->run->problem;
   rf_index d = audit->d, u = system->unit_of[event->neuron], i = event->sample;
@@ -250,19 +250,20 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   if (system->dead[u] || fabs(rf_la_dot(w, x, d)) > RF_AUDIT_ON * length * audit->x_norm[i]) return RF_OK;
   RfStatus status = read_field(audit, state, u, &scale);
   if (status || !(scale > 0)) return status;
+  scale = fmax(scale, RF_AUDIT_WEIGHTLESS * pushing); /* as for velocities: below that it is at rest */
   if (side != 0) off = -side * (a > 0 ? 1 : -1) * rf_la_dot(audit->g, x, d) / (audit->x_norm[i] * scale);
   off -= blurred_push(audit) / scale;
   worst(&audit->found.events, fmax(0, off));
   return RF_OK;
 }
 
-static RfStatus check_events(RfAudit *audit, const State *state) {
+static RfStatus check_events(RfAudit *audit, const State *state, double pushing) {
   const RfRun *run = state->run;
   double now = run->system.log_t + (run->problem->mean ? log((double)audit->n) : 0);
   RfStatus status = RF_OK;
   for (rf_index e = audit->events_seen; e < run->n_events && !status; e++)
     if (run->events[e].log_t == now && run->problem->leak != 1)
-      status = check_event(audit, state, &run->events[e]);
+      status = check_event(audit, state, &run->events[e], pushing);
   audit->events_seen = run->n_events;
   return status;
 }
@@ -312,7 +313,7 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   }
   if (!status && !run->problem->freeze_second && system->kappa == 0)
     for (rf_index k = 0; k < system->m; k++) check_balance(audit, &state, k);
-  return status ? status : check_events(audit, &state);
+  return status ? status : check_events(audit, &state, pushing);
 }
 
 /* -d ln L / dtau = (S/L) sum_u e^{2 rho} (a^2 |g|^2 + (g.w)^2) at y, and ln L. */

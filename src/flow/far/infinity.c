@@ -183,6 +183,40 @@ static bool worth_polishing(const RfRun *run) {
   return !(sum > RF_MARKS * RF_TOL_TRAVEL * RF_TOL_TRAVEL);
 }
 
+/* The polished point by RF_MARKS numbers: sums over its groups along vectors of signs that depend on their
+ * patterns, over its size. Returns how far it is from the one before; where KKT points are not isolated it
+ * moves with the state. */
+static double point_moved(RfRun *run, const RfPolish *polish) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double now[RF_MARKS] = {0}, sum = 0, size = RF_TOL_TINY;
+  for (rf_index g = 0; g < polish->n_groups; g++) {
+    uint64_t pattern = (uint64_t)(polish->groups[g].sign + 1);
+    for (rf_index i = 0; i < n; i++)
+      pattern = (pattern ^ (uint8_t)system->sigma[polish->groups[g].unit * n + i]) * 0x100000001b3u;
+    size += rf_la_norm(polish->beta + g * d, d);
+    for (rf_index j = 0; j < d; j++) {
+      uint64_t signs = (pattern + (uint64_t)j) * 0x9e3779b97f4a7c15u;
+      for (int k = 0; k < RF_MARKS; k++) now[k] += (signs >> (56 + k) & 1 ? 1 : -1) * polish->beta[g * d + j];
+    }
+  }
+  for (int k = 0; k < RF_MARKS; k++) {
+    double change = now[k] / size - run->phase.point[k];
+    sum += change * change, run->phase.point[k] = now[k] / size;
+  }
+  return sqrt(sum / RF_MARKS);
+}
+
+/* A unit that is part of the limit has not come to its group yet: what it will be there depends on the way,
+ * which at some distance from the point is not that of the point. */
+static bool joins_late(const RfRun *run, const RfPolish *polish) {
+  double largest = -INFINITY;
+  if (run->problem->freeze_second) return false; /* nobody joins */
+  for (rf_index u = 0; u < run->system.units; u++)
+    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
+  return polish->late > largest + log(RF_TOL_NEAR);
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
@@ -208,10 +242,11 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool settled =
       distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
-  if (!settled && phase->steps < PATIENCE) return RF_OK;
+  bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
+  if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
-    *done = !status && distance <= RF_TOL_NEAR_AT_ALL;
+    *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !joins_late(run, polish));
     return status;
   }
   run->escapes++;

@@ -47,6 +47,7 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
   rf_index units = system->units, n = system->n;
   double top = largest_rho(system), total = 0;
   memset(polish, 0, sizeof *polish);
+  polish->late = -INFINITY;
   polish->n_units = units;
   polish->groups = RF_NEW(RfPolishGroup, units);
   polish->group_of = RF_NEW(rf_index, units);
@@ -131,7 +132,7 @@ static void group_parts(RfPolish *polish, const RfSystem *system) {
   for (rf_index g = 0; g < polish->n_groups; g++) {
     RfPolishGroup *group = &polish->groups[g];
     group->part = group->share;
-    for (rf_index u = 0; u < units && system->grade; u++) {
+    for (rf_index u = 0; u < units && system->spread; u++) {
       double size =
           fabs(system->y[units * d + u]) * rf_system_amplitude(system, system->y[units * (d + 1) + u]);
       if (polish->group_of[u] == g)
@@ -214,7 +215,7 @@ static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
   for (rf_index g = 0; g < polish->n_groups; g++) {
     const double *beta = polish->beta + g * d;
     double part = rf_la_norm(beta, d) / total;
-    if (system->grade) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
+    if (system->spread) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
     if (part < least) least = part, at = g;
   }
   return least <= RF_TOL_VANISHED ? at : -1;
@@ -254,16 +255,18 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   return RF_OK;
 }
 
-/* Is group g of the solution on the sides it was solved with? */
+/* Is group g of the solution on the sides it was solved with? Beyond the hyperplane of a long row, a cosine
+ * of 1e-7 is many margins. */
 static bool sides_hold(const RfPolish *polish, const RfSystem *system, rf_index g) {
   rf_index n = system->n, d = system->d;
   const double *beta = polish->beta + g * d;
   double length = rf_la_norm(beta, d);
   for (rf_index i = 0; i < n && system->problem->leak < 1; i++) {
-    double across = rf_la_dot(beta, system->problem->X + i * d, d);
-    if (system->sigma[polish->groups[g].unit * n + i] * across <
-        -RF_TOL_SIDE_LIMIT * length * system->x_norm[i])
-      return false;
+    const double *x = system->problem->X + i * d;
+    double across = rf_la_dot(beta, x, d), beyond = RF_TOL_SIDE_LIMIT * length * system->x_norm[i], terms = 0;
+    for (rf_index j = 0; j < d && system->spread; j++) terms += fabs(beta[j] * x[j]);
+    if (system->spread) beyond = fmax(fmin(beyond, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);
+    if (system->sigma[polish->groups[g].unit * n + i] * across < -beyond) return false;
   }
   return true;
 }
@@ -287,6 +290,25 @@ static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *sys
   return status;
 }
 
+/* Where rounding keeps the scale small, the state at rest is O(1/q) from the point, its margins being
+ * q_i = -ln p_i + const instead of equal. The same equations with the margins of the state lead to where it
+ * should be; the point is what they tend to as q grows. The distance to that place counts. */
+static RfStatus distance_at_scale(RfContext *context, RfPolish *polish, RfSystem *system) {
+  rf_index n = system->n, size = polish->n_groups * system->d;
+  double *aim = RF_NEW(double, n + size), *beta = aim + n, least = system->q_least, top = largest_rho(system);
+  bool solved = false;
+  if (!aim) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
+  memcpy(beta, polish->beta, (size_t)size * sizeof(double));
+  for (rf_index i = 0; i < n; i++) aim[i] = system->q[i] / least;
+  group_vectors(polish, system);
+  rf_la_scale(polish->beta, exp(2 * top) / least, size);
+  RfStatus status = rf_polish_solve_aimed(context, polish, system, aim, &solved);
+  if (solved) polish->distance = fmin(polish->distance, distance_to_state(polish, system));
+  memcpy(polish->beta, beta, (size_t)size * sizeof(double));
+  rf_free(aim);
+  return status;
+}
+
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min) {
   rf_index d = system->d;
   RfStatus status = make_groups(context, polish, system);
@@ -301,16 +323,21 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
   if (polish->n_groups == 0) return RF_OK;
   polish->beta = RF_NEW(double, polish->n_groups *d);
   if (!polish->beta) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
+  /* where a group that a long row feels is gone, the rest of the solution separates, that of the state not */
+  bool kept = false;
   for (;;) {
-    group_vectors(polish, system);
+    if (!kept) group_vectors(polish, system);
     status = rf_polish_solve(context, polish, system);
     if (status || polish->n_groups == 1) break;
     rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, system) : -1;
     if (polish->ok && g < 0) break;
-    if (g < 0 && system->grade) g = collapsed_group(polish, system);
-    bool collapsed = g >= 0;
+    if (g < 0 && system->spread) g = collapsed_group(polish, system);
+    bool gone = g >= 0;
+    kept = kept || (gone && system->spread);
+    if (!gone && polish->idle >= 0 && polish->groups[polish->idle].share <= RF_TOL_SHARE_DROP)
+      g = polish->idle, gone = kept = true;
     if (g < 0) g = smallest_group(polish);
-    if (!collapsed && !polish->ok && polish->groups[g].part > RF_TOL_SHARE_DROP) break;
+    if (!gone && !polish->ok && polish->groups[g].part > RF_TOL_SHARE_DROP) break;
     drop_group(polish, g, d);
   }
   if (!status && polish->ok) status = check_slides(context, polish, system);
@@ -323,5 +350,6 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
   }
   polish->distance = distance_to_state(polish, system);
   final_sizes(polish, system);
-  return RF_OK;
+  bool low = system->spread && !system->problem->freeze_second && system->q_least < RF_TOL_Q_LOW;
+  return low && polish->ok ? distance_at_scale(context, polish, system) : RF_OK;
 }

@@ -36,6 +36,7 @@ typedef struct Newton {
   double *force;      /* planes: their multipliers */
   double *unit;       /* N + most + planes: units of the unknowns */
   double *blur;       /* n: rounding of the margins; 0 where rows are alike */
+  const double *aim;  /* n: margins of the active samples; NULL = 1 */
   rf_index most;      /* room for active constraints */
   rf_index *active;   /* r samples */
   double *rows;       /* r rows of N */
@@ -61,6 +62,10 @@ static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *
     polish->margins[i] = system->seen[i] ? rf_la_dot(newton->row, newton->z, newton->N) : INFINITY;
     if (newton->graded) newton->blur[i] = rounding_of(newton, newton->row);
   }
+}
+
+static double aim_of(const Newton *newton, rf_index r) {
+  return newton->aim ? newton->aim[newton->active[r]] : 1;
 }
 
 /* Length of row r, the unit of its multiplier; 1 where rows are alike. */
@@ -106,7 +111,7 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   rf_index most = n < N + 64 ? n : N + 64; /* more than N tight samples are more than it needs */
   newton->dual = may_dual && N > DUAL_FROM;
   if (newton->dual && most > MOST_ACTIVE) most = MOST_ACTIVE;
-  newton->graded = system->grade && !newton->dual && !system->problem->freeze_second;
+  newton->graded = system->spread && !newton->dual && !system->problem->freeze_second;
   for (rf_index g = 0; g < polish->n_groups && newton->graded; g++)
     newton->planes += system->slide[polish->groups[g].unit].rank;
   rf_index total = N + most + newton->planes, square = newton->dual ? most * (N + most) : total * total;
@@ -172,7 +177,8 @@ static double infeasibility(const Newton *newton) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
-    worst = fmax(worst, fabs(rf_la_dot(row, newton->z, newton->N) - 1) - rounding_of(newton, row));
+    worst = fmax(worst,
+                 fabs(rf_la_dot(row, newton->z, newton->N) - aim_of(newton, r)) - rounding_of(newton, row));
   }
   return worst;
 }
@@ -194,16 +200,20 @@ static RfStatus newton_solve(RfContext *context, Newton *newton, rf_index total)
   return RF_OK;
 }
 
-/* Graded: a weight z_gj moves by at most |z_g|, and by no more than what changes a margin by one; multipliers
- * go with the lengths of their rows. The equations are divided by their largest coefficients. */
+/* Graded: units in which H and A are of order one, z_g in those of sqrt |z_g|, since H is 1/|z_g|, and the
+ * multipliers as that makes the rows. The equations are divided by their largest coefficients. */
 static void set_units(const RfPolish *polish, const RfSystem *system, Newton *newton, rf_index total) {
   rf_index N = newton->N, d = system->d;
   for (rf_index g = 0; g < polish->n_groups; g++) {
     double norm = rf_la_norm(newton->z + g * d, d);
-    for (rf_index j = 0; j < d; j++) newton->unit[g * d + j] = fmin(norm, 1 / system->grade[j]);
+    for (rf_index j = 0; j < d; j++) newton->unit[g * d + j] = sqrt(norm);
   }
-  for (rf_index k = 0; k < newton->r; k++) newton->unit[N + k] = 1 / row_length(newton, k);
-  for (rf_index k = 0; k < newton->planes; k++) newton->unit[N + newton->r + k] = 1;
+  for (rf_index k = 0; k < newton->r + newton->planes; k++) {
+    const double *row = newton->matrix + (N + k) * total;
+    double largest = RF_TOL_TINY;
+    for (rf_index j = 0; j < N; j++) largest = fmax(largest, fabs(row[j] * newton->unit[j]));
+    newton->unit[N + k] = 1 / largest;
+  }
   for (rf_index i = 0; i < total; i++) {
     double *row = newton->matrix + i * total, largest;
     for (rf_index j = 0; j < total; j++) row[j] *= newton->unit[j];
@@ -212,6 +222,22 @@ static void set_units(const RfPolish *polish, const RfSystem *system, Newton *ne
     rf_la_scale(row, 1 / largest, total);
     newton->right[i] /= largest;
   }
+}
+
+/* Graded: the largest part by which the step moves a group, or a term of an active margin: those that are
+ * small are known to what changes the margin, and so are the coordinates in which rows are long. */
+static double graded_size(const RfPolish *polish, const RfSystem *system, const Newton *newton) {
+  rf_index N = newton->N, d = system->d;
+  double size = 0;
+  for (rf_index g = 0; g < polish->n_groups; g++) {
+    double norm = rf_la_norm(newton->z + g * d, d);
+    for (rf_index j = g * d; j < (g + 1) * d; j++) {
+      double longest = RF_TOL_TINY;
+      for (rf_index r = 0; r < newton->r; r++) longest = fmax(longest, fabs(newton->rows[r * N + j]));
+      size = fmax(size, fabs(newton->right[j]) / fmin(norm, fmax(fabs(newton->z[j]), 1 / longest)));
+    }
+  }
+  return size;
 }
 
 /* One equation with its multiplier: -A^T beside H, A below it. */
@@ -235,7 +261,7 @@ static RfStatus newton_step(RfContext *context, const RfPolish *polish, const Rf
   for (rf_index j = 0; j < N; j++) newton->right[j] = -newton->trial[j];
   for (rf_index k = 0; k < r; k++) {
     border(newton, newton->rows + k * N, N + k, total);
-    newton->right[N + k] = 1 - rf_la_dot(newton->rows + k * N, newton->z, N);
+    newton->right[N + k] = aim_of(newton, k) - rf_la_dot(newton->rows + k * N, newton->z, N);
   }
   for (rf_index k = 0; k < newton->planes; k++) { /* z is on them */
     border(newton, newton->plane_rows + k * N, N + r + k, total);
@@ -245,8 +271,8 @@ static RfStatus newton_step(RfContext *context, const RfPolish *polish, const Rf
   RfStatus status = newton_solve(context, newton, total);
   if (status) return status;
   double factor = 1;
-  *size = rf_la_max_abs(newton->right, total);
   for (rf_index j = 0; j < total && newton->graded; j++) newton->right[j] *= newton->unit[j];
+  *size = newton->graded ? graded_size(polish, system, newton) : rf_la_max_abs(newton->right, total);
   for (rf_index g = 0; g < polish->n_groups && !system->problem->freeze_second; g++) {
     double norm = rf_la_norm(newton->z + g * d, d), move = rf_la_norm(newton->right + g * d, d);
     if (move > 0.7 * norm) factor = fmin(factor, 0.7 * norm / move);
@@ -278,12 +304,9 @@ static RfStatus first_multipliers(RfContext *context, Newton *newton) {
   return status;
 }
 
-/* Largest unknown in its unit. */
+/* What the size of a step is relative to. */
 static double largest_unknown(const Newton *newton) {
-  double largest = 1;
-  if (!newton->graded) return fmax(1, rf_la_max_abs(newton->z, newton->N));
-  for (rf_index j = 0; j < newton->N; j++) largest = fmax(largest, fabs(newton->z[j]) / newton->unit[j]);
-  return largest;
+  return newton->graded ? 1 : fmax(1, rf_la_max_abs(newton->z, newton->N));
 }
 
 static RfStatus solve_active(RfContext *context, const RfPolish *polish, const RfSystem *system,
@@ -354,6 +377,41 @@ static RfStatus own_multipliers(RfContext *context, RfPolish *polish, const RfSy
   return RF_OK;
 }
 
+/* The equations have no solution where fewer samples are tight than there are groups: sizes t_g of the groups
+ * can then be exchanged at equal margins, and the sum of |t_g z_g| falls until one of them is nothing. Which
+ * one, on the way of steepest descent -(c - M^T mu), c_g = |z_g|, M the parts of the groups in the tight
+ * margins (count columns, of newton->matrix); the groups go there. -1: there is no such way. */
+static RfStatus idle_group(RfContext *context, RfPolish *polish, const RfSystem *system, Newton *newton,
+                           rf_index count) {
+  rf_index d = system->d, G = polish->n_groups, longest = G > count ? G : count;
+  double *M = RF_NEW(double, G *count + longest + 2 * G), *mu = M + G * count, *fall = mu + longest;
+  double *size = fall + G, least = 0;
+  polish->idle = -1;
+  if (!M) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
+  for (rf_index t = 0; t < count; t++) {
+    double most = RF_TOL_TINY;
+    for (rf_index g = 0; g < G; g++) {
+      M[g * count + t] = rf_la_dot(newton->matrix + t * newton->N + g * d, newton->z + g * d, d);
+      most = fmax(most, fabs(M[g * count + t]));
+    }
+    for (rf_index g = 0; g < G; g++) M[g * count + t] /= most;
+  }
+  memset(mu, 0, (size_t)longest * sizeof(double));
+  for (rf_index g = 0; g < G; g++) mu[g] = size[g] = rf_la_norm(newton->z + g * d, d);
+  double *copy = newton->copy; /* N entries and more */
+  memcpy(copy, M, (size_t)(G * count) * sizeof(double));
+  RfStatus status = rf_la_least_squares(context, copy, mu, G, count, RF_TOL_RANK, NULL);
+  double floor = -RF_TOL_RANK * rf_la_max_abs(size, G);
+  for (rf_index g = 0; g < G && !status; g++) {
+    fall[g] = rf_la_dot(M + g * count, mu, count) - size[g];
+    if (fall[g] < fmin(least, floor)) least = fall[g], polish->idle = g;
+  }
+  for (rf_index g = 0; g < G && polish->idle >= 0; g++)
+    rf_la_scale(polish->beta + g * d, 1 - fall[g] / least, d);
+  rf_free(M);
+  return status;
+}
+
 /* Multipliers >= 0 on all tight samples by nonnegative least squares: the Newton multipliers may be one of
  * many choices and have a wrong sign where another choice has not. */
 static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const RfSystem *system,
@@ -377,7 +435,8 @@ static RfStatus certify_multipliers(RfContext *context, RfPolish *polish, const 
   polish->residual = rf_la_max_abs(newton->trial, N);
   double scale = system->problem->freeze_second ? fmax(1, rf_la_max_abs(newton->gradient, N)) : 1;
   polish->ok = polish->residual <= RF_TOL_STATIONARY * scale;
-  return polish->ok ? own_multipliers(context, polish, system, newton, count, length) : RF_OK;
+  if (polish->ok) return own_multipliers(context, polish, system, newton, count, length);
+  return newton->dual ? RF_OK : idle_group(context, polish, system, newton, count);
 }
 
 /* What is wrong with the present solution: an active constraint not met, the most violated of the others
@@ -433,12 +492,25 @@ static bool restart_from_certificate(RfPolish *polish, const RfSystem *system, N
   return left_out && newton->r > 0;
 }
 
+/* Newton's method sends a group to nothing: its length over that before, against the largest such ratio. */
+static bool collapses(const RfPolish *polish, const Newton *newton, rf_index d) {
+  double least = INFINITY, most = 0;
+  for (rf_index g = 0; g < polish->n_groups && newton->graded; g++) {
+    double before = rf_la_norm(polish->beta + g * d, d), now = rf_la_norm(newton->z + g * d, d);
+    double ratio = now / fmax(before, RF_TOL_TINY);
+    if (!isfinite(ratio)) return false;
+    least = fmin(least, ratio), most = fmax(most, ratio);
+  }
+  return least <= RF_TOL_COLLAPSED * most;
+}
+
 RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
   Newton newton;
   RfStatus status = newton_new(context, &newton, polish, system);
   if (status) return status;
   polish->ok = false;
+  polish->idle = -1;
   bool going = begin(polish, system, &newton);
   for (rf_index round = 0; round < 3 * n + 10 && going && !status; round++) {
     memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
@@ -451,6 +523,11 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
       going = !polish->ok && found.wrong >= 0 && restart_from_certificate(polish, system, &newton);
       continue;
     }
+    if (!found.feasible && collapses(polish, &newton, system->d)) { /* the equations are those without it */
+      memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
+      going = false;
+      continue;
+    }
     if (!found.feasible) memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
     if (found.wrong >= 0)
       deactivate(&newton, found.wrong);
@@ -458,6 +535,27 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
       activate(&newton, polish, system, found.worst);
     else
       going = false; /* too many equalities, or a vanished group */
+  }
+  newton_free(&newton);
+  return status;
+}
+
+RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSystem *system,
+                               const double *aim, bool *solved) {
+  Newton newton;
+  RfStatus status = newton_new(context, &newton, polish, system);
+  *solved = false;
+  if (status) return status;
+  newton.aim = aim;
+  memcpy(newton.z, polish->beta, (size_t)newton.N * sizeof(double));
+  for (rf_index i = 0; i < system->n && newton.r < newton.most; i++)
+    if (polish->lambda[i] > 0) activate(&newton, polish, system, i);
+  if (newton.graded) status = solve_active(context, polish, system, &newton);
+  if (!status && newton.graded && infeasibility(&newton) < RF_TOL_STATIONARY &&
+      stationarity(&newton) < RF_TOL_STATIONARY) {
+    *solved = true;
+    for (rf_index r = 0; r < newton.r; r++) *solved = *solved && newton.lambda[r] > 0;
+    memcpy(polish->beta, newton.z, (size_t)newton.N * sizeof(double));
   }
   newton_free(&newton);
   return status;

@@ -7,5 +7,9 @@
 /* One solve with the groups as they are, from polish->beta, which receives the solution; polish->ok tells
  * whether it worked. */
 RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *system);
+/* The same equations with the margins `aim` (n) on the samples that polish->lambda has, from polish->beta;
+ * solved: they hold, with positive multipliers. For rows of very different lengths alone. */
+RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSystem *system,
+                               const double *aim, bool *solved);
 
 #endif

@@ -82,8 +82,9 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
     rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, w + d);
     for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j];
     rf_system_put_on(system, unit, own);
-    rf_la_scale(own, sqrt(0.5) / rf_la_norm(own, d), d);
-    y[grown * d + to] = a, y[grown * (d + 1) + to] = rho + system->offset[k];
+    double norm = rf_la_norm(own, d), grows = system->grade ? 0.5 * log(norm / sqrt(0.5)) : 0;
+    rf_la_scale(own, sqrt(0.5) / norm, d); /* a w e^{2 rho} stays where a long row would feel it */
+    y[grown * d + to] = a, y[grown * (d + 1) + to] = rho + system->offset[k] + grows;
     system->offset[k] = 0;
     system->unit_of[k] = to;
     memset(system->apart + k * (2 * d + 1), 0, (size_t)(2 * d + 1) * sizeof(double));
@@ -126,6 +127,19 @@ static RfStatus begin_again(RfRun *run, RfStatus status) {
   return status;
 }
 
+/* At the end of the step some neuron of unit u may be on the other side of a hyperplane. */
+static bool some_cross(const RfRun *run, rf_index u) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  double spread = rf_apart_spread(system, u);
+  for (rf_index i = 0; i < n && spread > RF_TOL_APART; i++) {
+    double far = system->sigma[u * n + i] * rf_la_dot(run->y_end + u * d, system->problem->X + i * d, d);
+    if (system->sigma[u * n + i] != 0 && far < spread * system->x_norm[i] && matters(system, u, i, spread))
+      return true;
+  }
+  return false;
+}
+
 RfStatus rf_run_part_hits(RfRun *run, bool *parted) {
   RfSystem *system = &run->system;
   rf_index before = system->units;
@@ -139,6 +153,8 @@ RfStatus rf_run_part_hits(RfRun *run, bool *parted) {
     if (!(spread > RF_TOL_APART) || !matters(system, hit->unit, hit->sample, spread)) continue;
     status = part(run, hit->unit);
   }
+  for (rf_index u = 0; u < before && !status && system->problem->leak != 1; u++)
+    if (system->only[u] < 0 && some_cross(run, u)) status = part(run, u);
   *parted = system->units > before;
   if (*parted) run->step_taken = 0;
   return *parted ? begin_again(run, status) : status;

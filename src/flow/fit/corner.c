@@ -1,5 +1,5 @@
 /* What a unit does at an event: it meets hyperplanes, slides on them, leaves them, or dies. Which
- * continuations exist is decided by rf_flow_sides, here as in the alignment. */
+ * continuations exist is decided by rf_continuations, here as in the alignment. */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -40,7 +40,7 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   memset(corner, 0, sizeof *corner);
   corner->on = RF_NEW(rf_index, n);
   corner->numbers = RF_NEW(double, 3 * d + n);
-  corner->signs = RF_NEW(int8_t, (3 + RF_MOST_OPTIONS) * n);
+  corner->signs = RF_NEW(int8_t, (2 + RF_MOST_OPTIONS) * n);
   if (!corner->on || !corner->numbers || !corner->signs) /* corner_free is the caller's */
     return rf_fail(context, RF_ERR_MEMORY, "out of memory at a hyperplane");
   corner->base = corner->numbers;
@@ -48,9 +48,8 @@ static RfStatus corner_new(RfContext *context, Corner *corner, rf_index n, rf_in
   corner->ahead = corner->sides.g + d;
   corner->sides.slope = corner->ahead + d;
   corner->sides.sign = corner->signs;
-  corner->sides.other = corner->signs + n;
-  corner->before = corner->signs + 2 * n;
-  corner->sides.found = corner->signs + 3 * n;
+  corner->before = corner->signs + n;
+  corner->sides.found = corner->signs + 2 * n;
   return RF_OK;
 }
 

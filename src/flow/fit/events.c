@@ -116,9 +116,10 @@ static double slack_of(const RfRun *run, rf_index k, rf_index i) {
   double slack = run->plane_slack * system->x_norm[i];
   if (!system->grade || system->problem->freeze_second) return slack;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + k]);
-  double drift =
-      fmin(slack - RF_TOL_PLANE * system->x_norm[i], RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
-  return RF_TOL_PLANE * rf_run_input_size(run, k, i) + fmax(drift, 0);
+  double shows = RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY), terms = rf_run_input_size(run, k, i);
+  double drift = fmin(slack - RF_TOL_PLANE * system->x_norm[i], shows);
+  /* hundreds of ulps of a long row are a margin, and who is put back by that much never gets on */
+  return fmax(RF_TOL_CUT_LEAST * terms, fmin(RF_TOL_PLANE * terms, shows)) + fmax(drift, 0);
 }
 
 /* The hyperplanes of one unit that is looked at. */
@@ -256,34 +257,68 @@ static double first_return(Watch *watch, double v0, double slack) {
   return 2;
 }
 
-/* First fraction at which the watched value goes below zero; 2 when it does not. */
-static double first_zero(Watch *watch) {
+/* First fraction up to `end` at which the watched value goes below zero; 2 when it does not. */
+static double first_zero(Watch *watch, double end) {
   bool plane = watch->hit->kind == RF_HIT_PLANE;
   double slack = plane ? slack_of(watch->run, watch->hit->unit, watch->hit->sample) : RF_TOL_SLOPE_AT;
   double low = 0, value_low = watch_value(watch, 0);
   int samples = watch->hit->kind == RF_HIT_SLOPE ? 4 : 16;
   if (plane && value_low <= slack) return first_return(watch, value_low, slack);
   for (int j = 1; j <= samples; j++) {
-    double s = (double)j / samples, value = watch_value(watch, s);
+    double s = end * j / samples, value = watch_value(watch, s);
     if (value < -slack) return value_low <= 0 ? low : narrow(watch, NAN, low, value_low, s, value);
     low = s, value_low = value;
   }
   return 2;
 }
 
-double rf_events_locate(RfRun *run, double h) {
+static bool is_hit(const RfRun *run, rf_index unit, rf_index sample) {
+  for (rf_index j = 0; j < run->n_hits; j++)
+    if (run->hits[j].unit == unit && run->hits[j].sample == sample && run->hits[j].kind == RF_HIT_SLOPE)
+      return true;
+  return false;
+}
+
+/* Slopes inside their range at the end of the step that are beyond it at the fraction s, where something else
+ * happens: they have left before. Adds them to the hits. */
+static RfStatus slopes_before(RfRun *run, double s) {
+  RfSystem *system = &run->system;
+  double leak = system->problem->leak, *slopes = run->Hd1;
+  RfStatus status = RF_OK;
+  rf_explicit_at(&run->explicit_method, run->y_end, s, rf_system_size(system));
+  rf_system_fields(system, run->y_end);
+  for (rf_index k = 0; k < system->units && !status; k++) {
+    const RfSlide *slide = &system->slide[k];
+    if (system->dead[k] || slide->n_on == 0 || rf_slide_dependent(slide)) continue;
+    rf_system_slide_slopes(system, k, slopes);
+    for (rf_index z = 0; z < slide->n_planes && !status; z++) {
+      bool out = slopes[z] < leak - RF_TOL_SLOPE || slopes[z] > 1 + RF_TOL_SLOPE;
+      if (out && !is_hit(run, k, slide->first[z])) status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
+    }
+  }
+  return status;
+}
+
+RfStatus rf_events_locate(RfRun *run, double h, double *where) {
   RfSystem *system = &run->system;
   rf_explicit_dense(&run->explicit_method, system, h);
   double earliest = 2;
-  for (rf_index j = 0; j < run->n_hits; j++) {
-    Watch watch = {.run = run, .hit = &run->hits[j], .y = run->y_end};
-    if (watch.hit->kind == RF_HIT_PLANE || watch.hit->kind == RF_HIT_SIGN) watch_terms(&watch);
-    run->hits[j].at = first_zero(&watch);
-    earliest = fmin(earliest, run->hits[j].at);
+  rf_index kept = 0, from = 0;
+  RfStatus status = RF_OK;
+  while (from < run->n_hits && !status) {
+    double end = fmin(1, earliest);
+    for (rf_index j = from; j < run->n_hits; j++) {
+      Watch watch = {.run = run, .hit = &run->hits[j], .y = run->y_end};
+      if (watch.hit->kind == RF_HIT_PLANE || watch.hit->kind == RF_HIT_SIGN) watch_terms(&watch);
+      run->hits[j].at = first_zero(&watch, end);
+      earliest = fmin(earliest, run->hits[j].at);
+    }
+    from = run->n_hits;
+    if (earliest <= 1) status = slopes_before(run, earliest);
   }
-  rf_index kept = 0;
   for (rf_index j = 0; j < run->n_hits; j++)
     if (run->hits[j].at <= earliest + RF_TOL_TIE && run->hits[j].at <= 1) run->hits[kept++] = run->hits[j];
   run->n_hits = kept;
-  return kept > 0 ? earliest : 2;
+  *where = kept > 0 ? earliest : 2;
+  return status;
 }

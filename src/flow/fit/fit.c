@@ -251,6 +251,16 @@ RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome,
   return RF_OK;
 }
 
+/* The time in which the slowest sample whose loss matters would make a unit grow: nothing rests before. */
+static double slowest_unit(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double least = INFINITY;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i] && system->x_norm[i] > 0 && system->p[i] > RF_TOL_REST_LEFT)
+      least = fmin(least, system->p[i] * system->x_norm[i]);
+  return 1 / fmax(least, RF_TOL_TINY);
+}
+
 /* At rest with samples on the wrong side, and nobody left to change that? */
 static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
   RfSystem *system = &run->system;
@@ -272,6 +282,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
     rf_system_planes(system, system->y);
     if (restlessness(run) * waited > RF_TOL_REST_MOVES && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
+    if (system->tau < slowest_unit(run)) return RF_OK;
     if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
     if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
     Drift found = drift(run);

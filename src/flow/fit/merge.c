@@ -67,7 +67,9 @@ static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
   double share = exp(2 * (rv - joint));
   double *w = system->y + u * d;
   for (rf_index j = 0; j < d; j++) w[j] += share * (system->y[v * d + j] - w[j]);
-  rf_la_scale(w, sqrt(0.5) / rf_la_norm(w, d), d);
+  double norm = rf_la_norm(w, d);
+  rf_la_scale(w, sqrt(0.5) / norm, d);
+  if (system->grade) joint += 0.5 * log(norm / sqrt(0.5)); /* a w e^{2 rho} stays: a long row feels it */
   system->y[rho_at + u] = joint;
   system->dead[v] = 2; /* to be removed; its members move */
   into[v] = u;

@@ -45,16 +45,37 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
   return false;
 }
 
+/* w, a and rho from v (in the place of w) and c, both in units of e^{2 rho}; a keeps its sign. */
+static void split(double *v, double *a, double *rho, double c, rf_index d) {
+  double length = rf_la_norm(v, d), root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c));
+  double smaller = length * (length / larger), P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
+  if (length > 0) rf_la_scale(v, sqrt(M / root) / length, d);
+  *a = copysign(sqrt(P / root), *a);
+  *rho += 0.5 * log(root);
+}
+
 void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *flat) {
   rf_index d = system->d, units = system->units;
   for (rf_index k = 0; k < units; k++) {
-    double *v = flat + k * d, *a = flat + units * d + k, c = *a, length = rf_la_norm(v, d);
+    double *a = flat + units * d + k, *rho = flat + units * (d + 1) + k, c = *a;
     if (!plain[k]) continue;
-    double root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c)), smaller = length * (length / larger);
-    double P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
-    rf_la_scale(v, sqrt(M / root) / length, d);
-    *a = copysign(sqrt(P / root), system->y[units * d + k]);
-    flat[units * (d + 1) + k] = system->y[units * (d + 1) + k] + 0.5 * log(root);
+    *a = system->y[units * d + k];
+    *rho = system->y[units * (d + 1) + k];
+    split(flat + k * d, a, rho, c, d);
+  }
+}
+
+void rf_plain_between(const RfSystem *system, const double *from, double *to, double fraction) {
+  rf_index d = system->d, units = system->units;
+  for (rf_index k = 0; k < units; k++) {
+    const double *w0 = from + k * d;
+    double *w1 = to + k * d, *a1 = to + units * d + k, *rho1 = to + units * (d + 1) + k;
+    double a0 = from[units * d + k], scale = exp(2 * (from[units * (d + 1) + k] - *rho1));
+    double c0 = scale * (a0 * a0 - rf_la_dot(w0, w0, d)), c1 = *a1 * *a1 - rf_la_dot(w1, w1, d);
+    if (system->dead[k] || a0 * *a1 < 0) continue;
+    for (rf_index j = 0; j < d; j++)
+      w1[j] = (1 - fraction) * scale * fabs(a0) * w0[j] + fraction * fabs(*a1) * w1[j];
+    split(w1, a1, rho1, system->balanced[k] ? 0 : (1 - fraction) * c0 + fraction * c1, d);
   }
 }
 
@@ -92,4 +113,76 @@ void rf_plain_block(const RfSystem *system, rf_index k, double *B, double *E) {
     if (!system->balanced[k]) B[i * b + d] = s * (tilt * g[i] + (tilt - 1) * gu * ui);
   }
   B[d * b + d] = -2 * system->mu;
+}
+
+/* ---- units put back on their hyperplanes, at equal margins ---- */
+
+typedef struct Restore {
+  rf_index rank, *carrier;
+  double *G, *right; /* rank x rank; rank */
+  double *normal;    /* rank rows of d: those of the carriers over their lengths, as one unit feels them */
+  double *q;         /* n: margins as they were */
+} Restore;
+
+/* P_k s_i x_i/|x_i| of the carriers, with the signs of label and a. */
+static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) {
+  rf_index n = system->n, d = system->d;
+  double sign = system->y[system->units * d + k] > 0 ? 1 : -1;
+  for (rf_index r = 0; r < restore->rank; r++) {
+    rf_index i = restore->carrier[r];
+    double factor = sign * system->problem->y[i] * system->slope[k * n + i] / system->x_norm[i];
+    for (rf_index j = 0; j < d; j++) restore->normal[r * d + j] = factor * system->problem->X[i * d + j];
+    rf_system_project(system, k, restore->normal + r * d);
+  }
+}
+
+/* Moves of v = |a| w e^{2 rho} by sum_i mu_i |v_k| P_k s_i x_i, which bring the margins of the carriers back.
+ */
+static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *system, double *y) {
+  rf_index d = system->d, units = system->units, rank = restore->rank;
+  memset(restore->G, 0, (size_t)(rank * rank) * sizeof(double));
+  rf_system_fields(system, y);
+  for (rf_index r = 0; r < rank; r++) {
+    rf_index i = restore->carrier[r];
+    restore->right[r] = (restore->q[i] - system->q[i]) / system->x_norm[i];
+  }
+  for (rf_index k = 0; k < units; k++) {
+    double v = fabs(y[units * d + k]) * rf_la_norm(y + k * d, d) *
+               rf_system_amplitude(system, y[units * (d + 1) + k]);
+    if (system->dead[k]) continue;
+    felt_by(restore, system, k);
+    for (rf_index r = 0; r < rank; r++)
+      for (rf_index c = 0; c < rank; c++)
+        restore->G[r * rank + c] += v * rf_la_dot(restore->normal + r * d, restore->normal + c * d, d);
+  }
+  RfStatus status = rf_la_least_squares(context, restore->G, restore->right, rank, rank, RF_TOL_RANK, NULL);
+  for (rf_index k = 0; k < units && !status; k++) {
+    double part = rf_la_norm(y + k * d, d); /* |v_k| over |a| e^{2 rho} */
+    if (system->dead[k]) continue;
+    felt_by(restore, system, k);
+    for (rf_index r = 0; r < rank; r++)
+      rf_la_axpy(y + k * d, part * restore->right[r], restore->normal + r * d, d);
+  }
+  return status;
+}
+
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
+  rf_index n = system->n, d = system->d, sliding = 0;
+  for (rf_index k = 0; k < system->units; k++) sliding += !system->dead[k] && system->slide[k].n_on > 0;
+  if (sliding == 0) return RF_OK;
+  Restore restore = {.carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d)};
+  RfStatus status = RF_OK;
+  if (!restore.carrier || !restore.G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
+  if (!status) {
+    restore.right = restore.G + n * n, restore.q = restore.right + n, restore.normal = restore.q + n;
+    rf_system_fields(system, y);
+    memcpy(restore.q, system->q, (size_t)n * sizeof(double));
+    restore.rank = rf_carriers(system, restore.carrier);
+  }
+  for (rf_index k = 0; k < system->units && !status; k++)
+    if (!system->dead[k]) rf_system_put_on(system, k, y + k * d);
+  if (!status && restore.rank > 0) status = restore_margins(context, &restore, system, y);
+  rf_free(restore.carrier);
+  rf_free(restore.G);
+  return status;
 }

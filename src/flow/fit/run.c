@@ -1,6 +1,7 @@
 /* Stepping: explicit while the problem is smooth, implicit when stability limits the step or the margins are
  * large; every step is cut at its first event. */
 #include "flow/audit/audit.h"
+#include "flow/fit/implicit_internal.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
@@ -189,57 +190,44 @@ static void weights_ahead(RfRun *run) {
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
 }
 
-static RfStatus step_explicit(RfRun *run) {
+/* The step of h ends at its part `at`, where the hits are. */
+static RfStatus stop_at_event(RfRun *run, double h, double at) {
   RfSystem *system = &run->system;
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
-  double error = 0, h = run->h;
-  RfStatus status = RF_OK;
-  run->steps_explicit++;
-  for (int shorter = 0;; shorter++) {
-    bool ok = false;
-    status = try_explicit(run, &h, &error);
-    if (status) return status;
-    double bend = run->n_hits > 0 && !rf_run_alone(run) ? rf_local_bend(run, h) : INFINITY;
-    if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
-    if (bend <= 1) status = rf_local_step(run, h, &ok);
-    if (status) return status;
-    if (ok) { return accept_local(run, h, error, bend); }
-    h *= fmax(0.25,
-              fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
+  RfStatus status = rf_observe_inside(run, h, at);
+  if (status) return status;
+  run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
+  if (run->still) weights_ahead(run);
+  if ((run->by_steps || system->grade) &&
+      !run->still) { /* with long rows a margin shows what dense output is off */
+    if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
+    memcpy(system->y, method->end, (size_t)size * sizeof(double));
+  } else {
+    rf_explicit_at(method, system->y, at, size);
   }
-  double at = run->n_hits > 0 ? rf_events_locate(run, h) : 2;
-  if (at <= 1) {
-    bool parted = false;
-    status = rf_run_part_hits(run, &parted);
-    if (status || parted) return status;
-    status = rf_observe_inside(run, h, at);
-    if (status) return status;
-    run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
-    if (run->still) weights_ahead(run);
-    if ((run->by_steps || system->grade) &&
-        !run->still) { /* with long rows a margin shows what dense output is off */
-      if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
-      memcpy(system->y, method->end, (size_t)size * sizeof(double));
-    } else {
-      rf_explicit_at(method, system->y, at, size);
-    }
-    book_time(system, at * h);
-    run->step_taken = at * h;
-    run->stuck = run->still ? run->stuck + 1 : 0;
-    run->fresh = false;
-    if (run->since_event >= 32) rf_run_forget_repeats(run);
-    run->since_event = 0;
-    run->stiff_count = 0;
-    run->h = h;
-    run->step_events++;
-    return rf_events_apply(run);
-  }
+  book_time(system, at * h);
+  run->step_taken = at * h;
+  run->stuck = run->still ? run->stuck + 1 : 0;
+  run->fresh = false;
+  if (run->since_event >= 32) rf_run_forget_repeats(run);
+  run->since_event = 0;
+  run->stiff_count = 0;
+  run->h = h;
+  run->step_events++;
+  return rf_events_apply(run);
+}
+
+/* The step of h meets nothing: its end is the state, and its last field the first of the next. */
+static RfStatus take_whole_step(RfRun *run, double h, double error) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  rf_index size = rf_system_size(system);
   bool stiff = rf_explicit_stiff(method, system, h);
   if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
   if (stiff) run->stiff_steps++, run->h_stiff = h;
-  status = rf_observe_inside(run, h, 1);
+  RfStatus status = rf_observe_inside(run, h, 1);
   if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
@@ -258,6 +246,31 @@ static RfStatus step_explicit(RfRun *run) {
   run->f[size - 1] = 1; /* its unit changed with log_S_step */
   memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
   return RF_OK;
+}
+
+static RfStatus step_explicit(RfRun *run) {
+  double error = 0, h = run->h;
+  RfStatus status = RF_OK;
+  run->steps_explicit++;
+  for (int shorter = 0;; shorter++) {
+    bool ok = false;
+    status = try_explicit(run, &h, &error);
+    if (status) return status;
+    double bend = run->n_hits > 0 && !rf_run_alone(run) ? rf_local_bend(run, h) : INFINITY;
+    if (!isfinite(bend) || shorter == 6 || (bend > 1 && run->n_hits == 1)) break;
+    if (bend <= 1) status = rf_local_step(run, h, &ok);
+    if (status) return status;
+    if (ok) { return accept_local(run, h, error, bend); }
+    h *= fmax(0.25,
+              fmin(0.5, 0.8 / sqrt(bend))); /* fewer crossings, and less time for them to bend the margins */
+  }
+  bool parted = false;
+  double at = 2;
+  status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : rf_events_locate(run, h, &at);
+  if (status || parted) return status;
+  if (!(at <= 1)) return take_whole_step(run, h, error);
+  status = rf_run_part_hits(run, &parted);
+  return status || parted ? status : stop_at_event(run, h, at);
 }
 
 /* ---- implicit steps ------------------------------------------------------------------------ */
@@ -319,157 +332,14 @@ static double tolerance(const RfRun *run) {
 
 /* One implicit step into y_end, units that slide put exactly on their hyperplanes: what the linear algebra
  * leaves across them, 1e-10, would show in the margins. */
-static RfStatus try_implicit(RfRun *run, double h, double *error) {
+RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  if (system->grade && !run->problem->freeze_second)
+    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
-}
-
-/* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
- * margins by what shows in the weights. */
-static double close_enough(const RfRun *run, const RfHit *hit) {
-  const RfSystem *system = &run->system;
-  double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
-  double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
-  double size = system->x_norm[hit->sample];
-  double least = system->grade ? rf_run_input_size(run, hit->unit, hit->sample) : size;
-  return fmax(beyond * size, RF_TOL_CUT_LEAST * least);
-}
-
-/* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
- * them, a little beyond; 1 where all ends are just beyond theirs; -1 where secants do not tell. */
-static double secant_fraction(const RfRun *run, const double *y_low) {
-  const RfSystem *system = &run->system;
-  rf_index d = system->d;
-  double least = 1;
-  for (rf_index j = 0; j < run->n_hits; j++) {
-    const RfHit *hit = &run->hits[j];
-    const double *x = run->problem->X + hit->sample * d;
-    if (hit->kind != RF_HIT_PLANE) return -1;
-    double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(run, hit);
-    double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
-           v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
-    if (!(v0 > 0) || !(v1 < 0)) return -1;
-    if (v1 < -close) least = fmin(least, (v0 + 0.5 * close) / (v0 - v1));
-  }
-  return least;
-}
-
-/* One trial of shorten(): the step of length h and its events. */
-static RfStatus try_shorter(RfRun *run, double h) {
-  RfSystem *system = &run->system;
-  double error;
-  RfStatus status = try_implicit(run, h, &error);
-  if (status) return status;
-  rf_system_rhs(system, run->y_end, run->f);
-  rf_planes_watch(run, run->f, h);
-  status = rf_events_find(run, h);
-  return !status && rf_context_stop(run->context) ? RF_INTERRUPTED : status;
-}
-
-/* A cubic through the ends of the step goes below a hyperplane in between. A stiff step begins with a
- * transient that says nothing about the rest of it, so the step to the lowest place is taken to see; *high:
- * where something was met, and whether nothing was in the whole step. */
-static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, bool *nothing) {
-  double at = 1;
-  *nothing = false;
-  for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
-  if (!(at < 1)) return RF_OK;
-  RfStatus status = try_shorter(run, at * h);
-  if (status) return status;
-  if (run->n_hits > 0) {
-    *high = at * h;
-    return RF_OK;
-  }
-  *low = at * h;
-  memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
-  status = try_shorter(run, h);
-  *nothing = run->n_hits == 0;
-  return status;
-}
-
-/* The slopes of slides are those of weights that have settled: where slopes alone are to be located at large
- * margins, the step is not cut inside the transient at its start. */
-static double shortest_cut(const RfRun *run, double h) {
-  if (!run->at_infinity || run->problem->freeze_second || run->system.q_least < RF_TOL_SETTLING_FROM)
-    return 0;
-  for (rf_index j = 0; j < run->n_hits; j++)
-    if (run->hits[j].kind != RF_HIT_SLOPE) return 0;
-  return fmin(h, RF_TOL_SETTLING / fmax(1, run->system.q_least));
-}
-
-/* In the wake of an event at a frozen scale: units that come to hyperplanes after it while the weights still
- * answer it. In the flow itself, whose margins are larger by e^{2 kappa}, the weights have answered before
- * any unit moves by what is left to go, and whether it comes there at all is for the settled weights to say
- * (F.6).
- */
-static bool answered_before(const RfRun *run, double h) {
-  const RfSystem *system = &run->system;
-  double settling = RF_TOL_SETTLING / fmax(1, system->q_least);
-  if (run->phase.part != 3 || run->problem->freeze_second || run->n_hits == 0) return false;
-  if (!(system->tau + h - run->phase.tau_event < settling)) return false;
-  for (rf_index j = 0; j < run->n_hits; j++) {
-    const RfHit *hit = &run->hits[j];
-    if (hit->kind != RF_HIT_PLANE) return false;
-    double side = system->sigma[hit->unit * system->n + hit->sample], size = system->x_norm[hit->sample];
-    double left = side * rf_la_dot(system->y + hit->unit * system->d,
-                                   run->problem->X + hit->sample * system->d, system->d);
-    if (!(left > RF_TOL_APART * size) && !run->by_steps)
-      return false; /* there together, as far as can be told */
-    left = fmax(left, RF_TOL_PLANE * size);
-    if (!(log(left / size) + log(system->q_least) + 2 * system->kappa > 0)) return false;
-  }
-  return true;
-}
-
-/* The step to settled weights in place of one of length *h with hits; over: it has none, and stands. */
-static RfStatus step_over(RfRun *run, double *h, bool *over) {
-  *over = false;
-  if (!answered_before(run, *h)) return RF_OK;
-  double settled = RF_TOL_SETTLING / fmax(1, run->system.q_least);
-  RfStatus status = try_shorter(run, settled);
-  *over = !status && run->n_hits == 0;
-  if (*over) *h = settled;
-  return status || *over ? status : try_shorter(run, *h);
-}
-
-/* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
- * (each trial is a full step, so the state is as good as the method). */
-static RfStatus shorten(RfRun *run, double *h) {
-  RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end;
-  rf_index size = rf_system_size(system);
-  memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true, nothing;
-  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
-  if (status || nothing) return status;
-  status = step_over(run, &high, &nothing);
-  if (nothing) *h = high;
-  if (status || nothing) return status;
-  double fraction = secant_fraction(run, y_low);
-  double shortest = shortest_cut(run, *h);
-  for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
-    if (high <= shortest) break;
-    bool bisect = fraction < 0 || round % 4 == 3;
-    double middle =
-        low +
-        (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
-    middle = fmax(middle, shortest);
-    status = try_shorter(run, middle);
-    if (status) return status;
-    at_high = run->n_hits > 0;
-    if (at_high) {
-      high = middle;
-      fraction = secant_fraction(run, y_low);
-    } else {
-      low = middle, fraction = -1;
-      memcpy(y_low, run->y_end, (size_t)size * sizeof(double));
-    }
-  }
-  *h = high;
-  return at_high ? RF_OK : try_shorter(run, high);
 }
 
 /* The step goes past what was asked for: bisects on its length; every trial is a full step. */
@@ -478,7 +348,7 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   double low = 0, high = *h, error;
   for (int round = 0; round < 50; round++) {
     double middle = round < 49 ? 0.5 * (low + high) : high;
-    RfStatus status = try_implicit(run, middle, &error);
+    RfStatus status = rf_run_try_implicit(run, middle, &error);
     if (status) return status;
     rf_system_rhs(system, run->y_end, run->f);
     double b1 = -system->log_S, s1 = log_S_speed(run, run->y_end, run->f);
@@ -503,7 +373,7 @@ static RfStatus step_implicit(RfRun *run) {
   double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
-    status = try_implicit(run, h, &error);
+    status = rf_run_try_implicit(run, h, &error);
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
@@ -516,10 +386,10 @@ static RfStatus step_implicit(RfRun *run) {
   status = rf_events_find(run, h);
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
   run->ends_only = true;
-  if (!status && run->n_hits > 0) status = shorten(run, &h);
+  if (!status && run->n_hits > 0) status = rf_run_shorten(run, &h);
   run->ends_only = false;
   bool parted = false;
-  if (!status && run->n_hits > 0) status = rf_run_part_hits(run, &parted);
+  if (!status) status = rf_run_part_hits(run, &parted);
   if (status || parted) return status;
   double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;

@@ -117,6 +117,7 @@ static void find_grade(RfSystem *system) {
   rf_index n = system->n, d = system->d;
   const double *X = system->problem->X;
   double least = INFINITY;
+  system->spread = rf_rows_spread(X, n, d);
   if (!rf_graded_helps(X, n, d)) return;
   system->grade = system->slide_factor + n + d;
   for (rf_index j = 0; j < d; j++) {
