@@ -45,21 +45,21 @@ class Table:
         result, cpu, memory = flow(arguments, seconds, width)
         if "failed" in result:
             self.row([name, "-", result["failed"][:34], *["-"] * 6, f"{cpu:.1f}", f"{memory:.0f}"])
-            return None, cpu
+            return None, cpu, 0
         limit, audit = result["limit"], result["audit"]
         status = limit["status"] + (f": {limit['why']}" if limit["why"] else "")
         groups = limit["groups"]
         self.row([name, f"{result['n']} x {result['d']}", status[:60 if self.markdown else 34], number(limit["margin"], ".10g"),
                   str(len(groups)) if groups else "-", number(limit["kkt"]["stationarity"]), number(limit["direction_error"]),
                   "-" if not audit else "passed" if audit["passed"] else "failed", str(result["monitors"]["steps"]), f"{cpu:.1f}", f"{memory:.0f}"])
-        return limit["status"], cpu
+        return limit["status"], cpu, result["monitors"]["steps"]
 
 
 def digits(table, seconds):
     table.head("Digits 8x8, all pairs (--divide 16), width 50, scale 1e-6")
     total, ended = 0, 0
     for a, b in itertools.combinations(range(10), 2):
-        status, cpu = table.flow(f"digits {a}/{b}", ["digits8x8.csv", "--classes", f"{a},{b}", "--divide", "16"], seconds)
+        status, cpu, _ = table.flow(f"digits {a}/{b}", ["digits8x8.csv", "--classes", f"{a},{b}", "--divide", "16"], seconds)
         total, ended = total + cpu, ended + (status is not None and status != "interrupted")
     print(f"\n{ended} of 45 end; {total:.0f} s of processor time together")
 
@@ -73,16 +73,22 @@ def real(table, seconds):
                    ["iris.csv", "--classes", f"{a},{b}", "--standardize", "--bias", "1"], seconds)
 
 
+def slope(points):
+    x = sum(p[0] for p in points) / len(points)
+    y = sum(p[1] for p in points) / len(points)
+    return sum((p[0] - x) * (p[1] - y) for p in points) / sum((p[0] - x) ** 2 for p in points)
+
+
 def exponent(name, points):
-    """Slope of ln seconds over ln size by least squares, from the runs that ended."""
-    points = [(math.log(size), math.log(cpu)) for size, cpu, ended in points if ended and cpu > 0]
+    """Slopes over ln size by least squares, from the runs that ended: of the seconds, and of what they are made of, the steps of the run whose result
+    counts and the seconds (of all runs) for each of them."""
+    points = [(math.log(size), cpu, steps) for size, cpu, ended, steps in points if ended and cpu > 0 and steps > 0]
     if len(points) < 2:
         print(f"exponent in {name}: too few runs ended")
         return
-    x = sum(p[0] for p in points) / len(points)
-    y = sum(p[1] for p in points) / len(points)
-    slope = sum((p[0] - x) * (p[1] - y) for p in points) / sum((p[0] - x) ** 2 for p in points)
-    print(f"seconds ~ {name}^{slope:.1f} ({len(points)} sizes)")
+    of = lambda value: slope([(p[0], math.log(value(p))) for p in points])
+    print(f"seconds ~ {name}^{of(lambda p: p[1]):.1f}: steps ~ {name}^{of(lambda p: p[2]):.1f}, seconds per step ~ "
+          f"{name}^{of(lambda p: p[1] / p[2]):.1f} ({len(points)} sizes)")
 
 
 def random_labels(table, seconds):
@@ -90,8 +96,8 @@ def random_labels(table, seconds):
     ends = lambda status: status is not None and status != "interrupted"
     measured = {}
     for n, d, m in [(50, 10, 50), (100, 10, 50), (200, 10, 50), (500, 10, 50), (50, 50, 50), (50, 100, 50), (100, 10, 25), (100, 10, 100)]:
-        status, cpu = table.flow(f"n={n} d={d} m={m}", [f"gen:gaussian,n={n},d={d}"], seconds, m)
-        measured[n, d, m] = (cpu, ends(status))
+        status, cpu, steps = table.flow(f"n={n} d={d} m={m}", [f"gen:gaussian,n={n},d={d}"], seconds, m)
+        measured[n, d, m] = (cpu, ends(status), steps)
     print()
     exponent("n", [(n, *measured[n, 10, 50]) for n in (50, 100, 200, 500)])
     exponent("d", [(d, *measured[50, d, 50]) for d in (10, 50, 100)])
@@ -102,8 +108,8 @@ def wide(table, seconds):
     table.head("Wide networks, n = 8, d = 3, scale 1e-6")
     points = []
     for m in (1000, 10000, 100000):
-        status, cpu = table.flow(f"m={m}", ["gen:gaussian,n=8,d=3"], seconds, m)
-        points.append((m, cpu, status is not None))
+        status, cpu, steps = table.flow(f"m={m}", ["gen:gaussian,n=8,d=3"], seconds, m)
+        points.append((m, cpu, status is not None, steps))
     print()
     exponent("m", points)
 

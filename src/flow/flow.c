@@ -101,11 +101,17 @@ static void drop_candidates(RfFlowLimit *limit) {
   limit->candidates = NULL, limit->n_candidates = 0;
 }
 
+/* How far apart two runs may end: what long steps leave open is how the neurons of a group share it. */
+static double allowed(const RfFlowProblem *problem, const RfFlowLimit *a, const RfFlowLimit *b) {
+  bool large = problem->start->m * problem->n >= RF_LARGE;
+  return large && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
+}
+
 /* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
  * stopped by the caller. Where they are apart both are kept as candidates. */
-static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first, const RfFlowProblem *problem,
-                          const RfFlowSettings *settings, const RfFlowCheckpoint *from,
-                          const RfFlowVariant *variant) {
+static RfStatus other_run(RfContext *context, double *error, bool *agree, RfFlowLimit *first,
+                          const RfFlowProblem *problem, const RfFlowSettings *settings,
+                          const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
   RfRun run;
   RfPolish polish;
   RfFlowLimit limit;
@@ -118,14 +124,15 @@ static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first,
   memset(&limit, 0, sizeof limit);
   RfStatus status =
       run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL, NULL);
-  *error = NAN;
-  if (!status && limit.outcome == RF_FLOW_CONVERGED)
+  *error = NAN, *agree = false;
+  if (!status && limit.outcome == RF_FLOW_CONVERGED) {
     *error = rf_net_distance(&first->net, &limit.net);
-  else if (!status && limit.outcome != RF_FLOW_INTERRUPTED)
-    *error = 2;
-  if (!status && *error > RF_TOL_DIRECTION && first->n_candidates == 0)
-    status = keep_candidate(context, first, first, 0);
-  if (!status && *error > RF_TOL_DIRECTION)
+    *agree = *error <= allowed(problem, first, &limit);
+  }
+  if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED) *error = 2;
+  bool apart = !status && !*agree && !isnan(*error);
+  if (apart && first->n_candidates == 0) status = keep_candidate(context, first, first, 0);
+  if (!status && apart)
     status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
   limit_release(&limit);
   rf_polish_free(&polish);
@@ -136,16 +143,17 @@ static RfStatus other_run(RfContext *context, double *error, RfFlowLimit *first,
 /* A second run in which everything that may be chosen is chosen otherwise. When it ends elsewhere a third,
  * finer one decides; the disagreement is told all the same. Coarse runs may miss the same thing and agree on
  * it, so where a coarse tolerance is asked for the others do not follow it. */
-static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
-                               const RfFlowSettings *settings, const RfFlowCheckpoint *from) {
+static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agree,
+                               const RfFlowProblem *problem, const RfFlowSettings *settings,
+                               const RfFlowCheckpoint *from) {
   RfFlowVariant variant = coarse;
   double error = NAN, disagreed = 0, finer = RF_TOL_SECOND / context->tol.ode;
   if (finer < 1) variant.tolerance = finer;
-  RfStatus status = other_run(context, &error, limit, problem, settings, from, &variant);
-  if (!status && error > RF_TOL_DIRECTION) {
+  RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
+  if (!status && !*agree && !isnan(error)) {
     disagreed = error, variant = fine;
     variant.tolerance *= fmin(1, finer);
-    status = other_run(context, &error, limit, problem, settings, from, &variant);
+    status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
   }
   if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
   limit->direction_error = error;
@@ -160,11 +168,10 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, const RfF
 }
 
 /* What the second run makes of the outcome. */
-static void judge_opinion(RfFlowLimit *limit) {
+static void judge_opinion(RfFlowLimit *limit, bool agree) {
   bool stopped = isnan(limit->direction_error);
-  if (stopped || limit->direction_error <= RF_TOL_DIRECTION)
-    drop_candidates(limit); /* outvoted: limit->compared tells */
-  if (limit->direction_error <= RF_TOL_DIRECTION) return;
+  if (stopped || agree) drop_candidates(limit); /* outvoted: limit->compared tells */
+  if (agree) return;
   limit->outcome = stopped ? RF_FLOW_INTERRUPTED : RF_FLOW_UNDECIDED;
   if (stopped)
     rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the limit");
@@ -292,8 +299,9 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   if (!status) judge_audit(result);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
-    status = second_opinion(context, &result->limit, &own, settings, again ? NULL : &after_fit);
-    if (!status) judge_opinion(&result->limit);
+    bool agree = false;
+    status = second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit);
+    if (!status) judge_opinion(&result->limit, agree);
     if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
       run.phase.left = -1; /* taken up again, it repeats the last polish */
       run.events = result->events, run.trace = result->trace;

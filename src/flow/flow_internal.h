@@ -442,6 +442,7 @@ typedef struct RfPolish {
   RfPolishGroup *groups;
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
   double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
+  double late;        /* largest of these among units that have hyperplanes to cross before they join */
   double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */
@@ -514,6 +515,8 @@ RfStatus rf_run_net(const RfRun *run, RfNet *net, double *log_norm);
 /* limit->outcome and why are set; fills the rest. */
 RfStatus rf_fill_limit(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit);
 double rf_net_distance(const RfNet *a, const RfNet *b);
+/* Whether two limits have the same groups, whoever of their neurons carries how much of them. */
+bool rf_limits_same_network(const RfFlowLimit *a, const RfFlowLimit *b);
 
 /* ---- trace.c: quantities along the way ----------------------------------------------------- */
 

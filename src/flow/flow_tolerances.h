@@ -115,11 +115,13 @@
 #define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
 #define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
 #define RF_TOL_SECOND      1e-10  /* a first run that is coarser is not confirmed by a still coarser one */
-#define RF_TOL_UNSEEN      1e-9   /* cosine by which the limit has to leave a sample unseen */
-#define RF_TOL_EDGE        20.0   /* growth of the network, ln, in which all that dies out does: 1e-9 */
-#define RF_TOL_STILL_FALLS 0.9    /* distance after a stretch over that before: it has stopped falling */
-#define RF_TOL_SIDE_LIMIT  1e-7   /* cosine by which a group of the limit may be beyond a hyperplane */
-#define RF_TOL_SLOPE_LIMIT 1e-6   /* slopes under the multipliers, which are known to sqrt of rounding */
+#define RF_TOL_SPLIT                                                                                         \
+  1e-2 /* the same where both end at one network: how neurons share it, long steps follow to some 1e-3 */
+#define RF_TOL_UNSEEN      1e-9 /* cosine by which the limit has to leave a sample unseen */
+#define RF_TOL_EDGE        20.0 /* growth of the network, ln, in which all that dies out does: 1e-9 */
+#define RF_TOL_STILL_FALLS 0.9  /* distance after a stretch over that before: it has stopped falling */
+#define RF_TOL_SIDE_LIMIT  1e-7 /* cosine by which a group of the limit may be beyond a hyperplane */
+#define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
 
 /* ---- long steps (large/) ---------------------------------------------------------------------------- */
 
@@ -130,6 +132,7 @@
 #define RF_TOL_STRIDE_ROUNDING 1e-7 /* of the largest margin, in units of the line before: a hundred ulps */
 #define RF_TOL_TAIL            40.0 /* margin from which every loss is exponential to rounding */
 #define RF_TOL_STRIDE_ENTRY    14.0 /* margin over the least, ln 1e6, at which a sample comes to have weight */
+#define RF_TOL_STRIDE_STAY     0.1  /* part of a step that a crossing may be misplaced by */
 #define RF_TOL_STRIDE_FAR      1e-6 /* of the largest margin: what rounding leaves where steps are long */
 #define RF_TOL_STRIDE_DRIFT                                                                                  \
   0.3                             /* change of ln p up to which the last step is continued for a first guess \

@@ -1,6 +1,7 @@
 /* From a run to what the caller reads: the limit network in the caller's order and signs, groups, margins,
  * multipliers. */
 #include "flow/flow_internal.h"
+#include "flow/flow_tolerances.h"
 #include "core/core.h"
 #include "reluflow/certify.h"
 
@@ -273,4 +274,22 @@ double rf_net_distance(const RfNet *a, const RfNet *b) {
   for (rf_index j = 0; j < a->m * a->d; j++) sum += (a->W[j] - b->W[j]) * (a->W[j] - b->W[j]);
   for (rf_index k = 0; k < a->m; k++) sum += (a->a[k] - b->a[k]) * (a->a[k] - b->a[k]);
   return sqrt(sum);
+}
+
+bool rf_limits_same_network(const RfFlowLimit *a, const RfFlowLimit *b) {
+  rf_index d = a->net.d;
+  double total = 0;
+  if (a->n_groups == 0 || a->n_groups != b->n_groups) return false;
+  for (rf_index g = 0; g < a->n_groups; g++) total += rf_la_norm(a->groups[g].beta, d);
+  for (rf_index g = 0; g < a->n_groups; g++) {
+    bool found = false;
+    for (rf_index k = 0; k < b->n_groups && !found; k++) {
+      const double *u = a->groups[g].beta, *v = b->groups[k].beta;
+      double off = 0;
+      for (rf_index j = 0; j < d; j++) off += (u[j] - v[j]) * (u[j] - v[j]);
+      found = a->groups[g].sign == b->groups[k].sign && sqrt(off) <= RF_TOL_NEAR * total;
+    }
+    if (!found) return false;
+  }
+  return true;
 }

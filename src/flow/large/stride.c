@@ -23,6 +23,7 @@ void rf_stride_free(RfStride *stride) {
   }
   rf_free(stride->unit);
   rf_free(stride->side);
+  rf_free(stride->stay);
   rf_free(stride->before);
   rf_free(stride->row);
   rf_free(stride->X);
@@ -44,11 +45,13 @@ RfStatus rf_stride_new(RfContext *context, RfStride **out, const RfSystem *syste
   stride->units = units, stride->n = n, stride->d = d;
   stride->unit = RF_NEW(RfStrideUnit, units);
   stride->side = RF_NEW_TABLE(int8_t, units, n);
+  stride->stay = RF_NEW_TABLE(float, units, n);
   stride->before = RF_NEW(double, 8 * units * d);
   stride->row = RF_NEW(rf_index, 2 * n);
   stride->order = RF_NEW(RfStrideRow, n);
   stride->full = RF_NEW(double, units *n + 2 * n);
-  if (!stride->unit || !stride->side || !stride->before || !stride->row || !stride->order || !stride->full) {
+  if (!stride->unit || !stride->side || !stride->stay || !stride->before || !stride->row || !stride->order ||
+      !stride->full) {
     rf_stride_free(stride);
     *out = NULL;
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a long step");
@@ -94,6 +97,7 @@ static RfStatus load(RfStride *stride, const RfSystem *system) {
     double norm = rf_la_norm(unit_w(system, stride, u), d);
     for (rf_index j = 0; j < d; j++) stride->before[u * d + j] = unit_w(system, stride, u)[j] / norm;
     memcpy(stride->side + u * n, system->sigma + u * n, (size_t)n);
+    for (rf_index i = 0; i < n; i++) stride->stay[u * n + i] = 1;
     const RfSlide *slide = &system->slide[u];
     for (rf_index z = 0; z < slide->n_on && !status && !system->dead[u]; z++)
       rf_stride_hold(stride, system, u, slide->on[z], &status);
@@ -194,6 +198,24 @@ static rf_index arrest(RfStride *stride, const RfSystem *system, rf_index u, rf_
   return count;
 }
 
+/* Ridges of weight that the unit crosses inside the step: each side pushes for its part of the step. */
+static rf_index cross(RfStride *stride, const RfSystem *system, rf_index u) {
+  rf_index n = stride->n, d = stride->d, count = 0;
+  for (rf_index r = 0; r < stride->rows; r++) {
+    rf_index i = stride->row[r];
+    int8_t side = stride->side[u * n + i];
+    if (side == 0 || stride->unit[u].sign * system->problem->y[i] < 0) continue;
+    double h = side * rf_la_dot(stride->after + u * d, stride->X + r * d, d);
+    if (h >= 0 && stride->stay[u * n + i] == 1) continue;
+    double start = fmax(0, side * rf_la_dot(stride->before + u * d, stride->X + r * d, d));
+    double stay = h >= 0 ? 1 : start / (start - h);
+    if (fabs(stay - (double)stride->stay[u * n + i]) <= RF_TOL_STRIDE_STAY) continue;
+    stride->stay[u * n + i] = (float)stay;
+    count++;
+  }
+  return count;
+}
+
 /* The end of a step of length delta on the working set, kinks and all. */
 static RfStatus settle(RfStride *stride, const RfSystem *system, double *slopes, bool *settled) {
   RfStatus status = RF_OK;
@@ -210,6 +232,7 @@ static RfStatus settle(RfStride *stride, const RfSystem *system, double *slopes,
       rf_index gone = release(stride, system, u, slopes, most);
       changes += gone;
       if (gone == 0 || round < ONE_BY_ONE) changes += arrest(stride, system, u, most, &status);
+      if (round < ONE_BY_ONE) changes += cross(stride, system, u);
     }
     if (changes == 0 && !status && !roughly) {
       *settled = true;

@@ -34,6 +34,7 @@ struct RfStride {
   rf_index units, n, d;
   RfStrideUnit *unit;
   int8_t *side;         /* units x n: sides off the hyperplanes, 0 on them */
+  float *stay;          /* units x n: part of the step on that side; less than 1 where a ridge is crossed */
   double *before;       /* units x d: directions at the start, of length 1, */
   double *base;         /* and carried on as the last step tells */
   double *after;        /* units x d */

@@ -21,7 +21,7 @@
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
 
-enum { MOST_NEWTON = 40, MOST_CORE = 4000, FEW_ROWS = 500, LARGE_CORE = 150 };
+enum { MOST_NEWTON = 40, MOST_CORE = 4000, FEW_ROWS = 500, LARGE_CORE = 40 };
 
 void rf_stride_project(const RfStride *stride, rf_index u, double *v) {
   const RfStrideUnit *unit = &stride->unit[u];
@@ -140,7 +140,8 @@ static void set_masks(RfStride *stride, const RfSystem *system) {
     for (rf_index r = 0; r < stride->rows; r++) {
       rf_index i = stride->row[r];
       int8_t side = stride->side[u * stride->n + i];
-      double slope = side > 0 ? 1 : side < 0 ? leak : 0;
+      double slope = side > 0 ? 1 : side < 0 ? leak : 0, stay = (double)stride->stay[u * stride->n + i];
+      if (stay < 1) slope = stay * slope + (1 - stay) * (side > 0 ? leak : 1);
       stride->mask[u * stride->rows + r] = slope * system->problem->y[i] * stride->unit[u].sign;
     }
 }

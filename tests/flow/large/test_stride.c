@@ -1,5 +1,6 @@
 /* Long steps with kinks inside (src/flow/large/stride.c) against runs that are watched, which locate every
  * event: the same limits; and against the audit, which reads slopes and sides from scratch. */
+#include "flow/flow_internal.h"
 #include "rf_test.h"
 
 #include <math.h>
@@ -84,7 +85,26 @@ static void random_labels(void **state) {
   }
 }
 
+/* Two limits with the same groups are one network, whoever carries them; another length or sign is another.
+ */
+static void one_network(void **state) {
+  (void)state;
+  double first[] = {1, 0}, second[] = {0, 2}, longer[] = {0, 2.1};
+  RfFlowGroup groups[] = {{.sign = 1, .beta = first}, {.sign = -1, .beta = second}};
+  RfFlowGroup turned[] = {groups[1], groups[0]};
+  RfFlowLimit a = {.net = {.d = 2}, .n_groups = 2, .groups = groups}, b = a;
+  b.groups = turned;
+  assert_true(rf_limits_same_network(&a, &b));
+  turned[0].beta = longer;
+  assert_false(rf_limits_same_network(&a, &b));
+  turned[0].beta = second, turned[0].sign = 1;
+  assert_false(rf_limits_same_network(&a, &b));
+  b.n_groups = 1;
+  assert_false(rf_limits_same_network(&a, &b));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit), cmocka_unit_test(random_labels)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit), cmocka_unit_test(random_labels),
+                                     cmocka_unit_test(one_network)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
