@@ -207,6 +207,16 @@ static double point_moved(RfRun *run, const RfPolish *polish) {
   return sqrt(sum / RF_MARKS);
 }
 
+/* A unit that is part of the limit has not come to its group yet: what it will be there depends on the way,
+ * which at some distance from the point is not that of the point. */
+static bool joins_late(const RfRun *run, const RfPolish *polish) {
+  double largest = -INFINITY;
+  if (run->problem->freeze_second) return false; /* nobody joins */
+  for (rf_index u = 0; u < run->system.units; u++)
+    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
+  return polish->late > largest + log(RF_TOL_NEAR);
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
@@ -236,7 +246,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
-    *done = !status && distance <= RF_TOL_NEAR_AT_ALL;
+    *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !joins_late(run, polish));
     return status;
   }
   run->escapes++;

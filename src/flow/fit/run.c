@@ -190,10 +190,65 @@ static void weights_ahead(RfRun *run) {
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
 }
 
-static RfStatus step_explicit(RfRun *run) {
+/* The step of h ends at its part `at`, where the hits are. */
+static RfStatus stop_at_event(RfRun *run, double h, double at) {
   RfSystem *system = &run->system;
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
+  RfStatus status = rf_observe_inside(run, h, at);
+  if (status) return status;
+  run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
+  if (run->still) weights_ahead(run);
+  if ((run->by_steps || system->grade) &&
+      !run->still) { /* with long rows a margin shows what dense output is off */
+    if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
+    memcpy(system->y, method->end, (size_t)size * sizeof(double));
+  } else {
+    rf_explicit_at(method, system->y, at, size);
+  }
+  book_time(system, at * h);
+  run->step_taken = at * h;
+  run->stuck = run->still ? run->stuck + 1 : 0;
+  run->fresh = false;
+  if (run->since_event >= 32) rf_run_forget_repeats(run);
+  run->since_event = 0;
+  run->stiff_count = 0;
+  run->h = h;
+  run->step_events++;
+  return rf_events_apply(run);
+}
+
+/* The step of h meets nothing: its end is the state, and its last field the first of the next. */
+static RfStatus take_whole_step(RfRun *run, double h, double error) {
+  RfSystem *system = &run->system;
+  RfExplicit *method = &run->explicit_method;
+  rf_index size = rf_system_size(system);
+  bool stiff = rf_explicit_stiff(method, system, h);
+  if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
+  run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
+  if (stiff) run->stiff_steps++, run->h_stiff = h;
+  RfStatus status = rf_observe_inside(run, h, 1);
+  if (status) return status;
+  memcpy(system->y, method->end, (size_t)size * sizeof(double));
+  book_time(system, h);
+  run->step_taken = h;
+  run->stuck = 0;
+  run->h = next_step(run, h, error, 8, 0.333, 6);
+  run->since_event++;
+  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
+    rf_system_normalise(system, system->y);
+    run->fresh = false;
+    return RF_OK;
+  }
+  if (run->n_hits >= 0) rf_system_fields(system, system->y); /* dense output may have moved the fields */
+  system->log_S_step = system->log_S;
+  memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
+  run->f[size - 1] = 1; /* its unit changed with log_S_step */
+  memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
+  return RF_OK;
+}
+
+static RfStatus step_explicit(RfRun *run) {
   double error = 0, h = run->h;
   RfStatus status = RF_OK;
   run->steps_explicit++;
@@ -213,54 +268,9 @@ static RfStatus step_explicit(RfRun *run) {
   double at = 2;
   status = run->n_hits == 0 ? rf_run_part_hits(run, &parted) : rf_events_locate(run, h, &at);
   if (status || parted) return status;
-  if (at <= 1) {
-    status = rf_run_part_hits(run, &parted);
-    if (status || parted) return status;
-    status = rf_observe_inside(run, h, at);
-    if (status) return status;
-    run->still = !(at * h > RF_TOL_STILL_EXPLICIT * rf_run_tau_unit(run));
-    if (run->still) weights_ahead(run);
-    if ((run->by_steps || system->grade) &&
-        !run->still) { /* with long rows a margin shows what dense output is off */
-      if (isnan(rf_explicit_try(method, system, at * h, run->tol))) return RF_INTERRUPTED;
-      memcpy(system->y, method->end, (size_t)size * sizeof(double));
-    } else {
-      rf_explicit_at(method, system->y, at, size);
-    }
-    book_time(system, at * h);
-    run->step_taken = at * h;
-    run->stuck = run->still ? run->stuck + 1 : 0;
-    run->fresh = false;
-    if (run->since_event >= 32) rf_run_forget_repeats(run);
-    run->since_event = 0;
-    run->stiff_count = 0;
-    run->h = h;
-    run->step_events++;
-    return rf_events_apply(run);
-  }
-  bool stiff = rf_explicit_stiff(method, system, h);
-  if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
-  run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
-  if (stiff) run->stiff_steps++, run->h_stiff = h;
-  status = rf_observe_inside(run, h, 1);
-  if (status) return status;
-  memcpy(system->y, method->end, (size_t)size * sizeof(double));
-  book_time(system, h);
-  run->step_taken = h;
-  run->stuck = 0;
-  run->h = next_step(run, h, error, 8, 0.333, 6);
-  run->since_event++;
-  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
-    rf_system_normalise(system, system->y);
-    run->fresh = false;
-    return RF_OK;
-  }
-  if (run->n_hits >= 0) rf_system_fields(system, system->y); /* dense output may have moved the fields */
-  system->log_S_step = system->log_S;
-  memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
-  run->f[size - 1] = 1; /* its unit changed with log_S_step */
-  memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
-  return RF_OK;
+  if (!(at <= 1)) return take_whole_step(run, h, error);
+  status = rf_run_part_hits(run, &parted);
+  return status || parted ? status : stop_at_event(run, h, at);
 }
 
 /* ---- implicit steps ------------------------------------------------------------------------ */

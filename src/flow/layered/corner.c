@@ -321,12 +321,57 @@ static RfStatus find_corner(RfSided *sided, Corner *corner) {
       corner->at[corner->count++] = at;
     } else if (rf_sided_off_side(sided, at)) {
       put(sided, at, (int8_t)-sided->side[at]);
-      if (fabs(z) <= near) corner->at[corner->count++] = at;
+      if (fabs(z) <= near || sided->late) corner->at[corner->count++] = at;
     } else if (fabs(z) <= near && sided->p[at / sided->hidden] > RF_LAYERED_UNFELT_WEIGHT) {
       corner->at[corner->count++] = at;
     }
   }
   return RF_OK;
+}
+
+void rf_sided_set_late(RfSided *sided) { sided->late = true; }
+
+/* How fast theta goes astray while unit `at` has the slope of its old side: (1 - leak) p |df/da| |dz|, a its
+ * output. */
+static double astray(RfSided *sided, rf_index at) {
+  rf_index i = at / sided->hidden;
+  rf_sided_plane_of(sided, sided->plane, at);
+  return sided->p[i] * fabs(rf_sided_reach(sided, at)) * rf_la_norm(sided->plane, sided->P);
+}
+
+double rf_sided_late(RfSided *sided, double speed) {
+  rf_index total = sided->n * sided->hidden, count = 0;
+  double leak = sided->net->leak, low = 1, high = 1, *from = RF_NEW(double, 2 * (total + 1)),
+         *rate = from + total;
+  if (!from || sided->lost_marked) {
+    rf_free(from);
+    return 0;
+  }
+  for (rf_index at = 0; at < total; at++) {
+    double z0 = sided->side[at] * sided->marked_z[0][at], z1 = sided->side[at] * sided->marked_z[1][at];
+    if (!(z1 < -rf_sided_beyond(sided, at))) continue;
+    rate[count] = (1 - leak) * astray(sided, at);
+    from[count++] = z0 > 0 ? z0 / (z0 - z1) : 0;
+  }
+  for (rf_index k = 0; k < sided->held; k++) {
+    double s0 = sided->marked_slope[0][k], s1 = sided->marked_slope[1][k];
+    double in = s1 > 1 ? 1 - s0 : s0 - leak, out = s1 > 1 ? s1 - 1 : leak - s1;
+    if (!(out > RF_LAYERED_SLOPE)) continue;
+    rate[count] = out * astray(sided, sided->held_at[k]);
+    from[count++] = in > 0 ? in / (in + out) : 0;
+  }
+  for (rf_index c = 0; c < count; c++) low = fmin(low, from[c]);
+  for (int half = 0; half < 40; half++) { /* the longest share that costs no more; the whole is tried first */
+    double share = half == 0 ? 1 : 0.5 * (low + high), cost = 0;
+    for (rf_index c = 0; c < count; c++) cost += rate[c] * fmax(0, share - from[c]);
+    if (cost <= speed)
+      low = share;
+    else
+      high = share;
+    if (low >= 1) break;
+  }
+  rf_free(from);
+  return low;
 }
 
 RfStatus rf_sided_apply(RfSided *sided, const double *theta) {

@@ -7,5 +7,8 @@
 
 /* The sides of the units of a flow; NULL when the network is too large to be followed by sides. */
 RfSided *rf_layered_sides(const RfLayeredFlow *flow);
+/* Large networks on their way to a limit, where only where it leads counts: units change sides many to a
+ * step, at its end. About 1e-3 on the way. */
+void rf_layered_late_sides(RfLayeredFlow *flow);
 
 #endif

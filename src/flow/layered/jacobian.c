@@ -15,66 +15,98 @@ typedef struct Derivatives {
   const double *theta;
   double *J;                      /* P x P */
   double *log_S, *v, *q;          /* P: of ln S ; P ; n */
-  double *at, *one, *weights;     /* P ; P ; n */
+  double *at, *one;               /* P each */
+  double *rows, *scaled;          /* n x P each: y_i df_i, and times p_i c_i */
+  double *deltas;                 /* layers x width: of one sample */
+  double *way, *after, *next;     /* width x width each: derivatives of one layer by an earlier one */
   double *planes, *bends, *moves; /* held x P each: dz_k ; d2z_k v ; dv/ds_k */
   double *speeds, *column;        /* held x held: dF_k/ds_j ; held */
   int32_t *pivot;                 /* held */
 } Derivatives;
 
-static void weighted(Derivatives *d, double *out, rf_index which) {
-  (void)which;
-  rf_sided_gradient(d->sided, out, d->weights, d->at);
-}
-
-static void plane(Derivatives *d, double *out, rf_index k) { rf_sided_plane(d->sided, out, k, d->at); }
-
-/* Adds factor times value(which) at theta moved by h along `way`, or, without one, along parameter p. */
-static void add_value(Derivatives *d, double *out, double factor,
-                      void (*value)(Derivatives *, double *, rf_index), rf_index which, const double *way,
-                      rf_index p, double h) {
+/* d2z_k v: (4 D(h) - D(2h))/3 of central differences of dz_k along v, exact up to degree 4. */
+static void bend(Derivatives *d, rf_index k, double h) {
   rf_index P = d->sided->P;
-  memcpy(d->at, d->theta, (size_t)P * sizeof(double));
-  if (way) rf_la_axpy(d->at, h, way, P);
-  if (!way) d->at[p] += h;
-  value(d, d->one, which);
-  rf_la_axpy(out, factor, d->one, P);
+  double *out = d->bends + k * P;
+  memset(out, 0, (size_t)P * sizeof(double));
+  for (int step = -2; step <= 2; step++) {
+    if (step == 0) continue;
+    memcpy(d->at, d->theta, (size_t)P * sizeof(double));
+    rf_la_axpy(d->at, step * h, d->v, P);
+    rf_sided_plane(d->sided, d->one, k, d->at);
+    rf_la_axpy(out, (step % 2 ? 2.0 / 3 * step : -1.0 / 24 * step) / h, d->one, P);
+  }
 }
 
-/* Its derivative there: (4 D(h) - D(2h))/3 of central differences, exact up to degree 4; where all weights
- * are their own, one of them appears to the first power only, and D(h) is. */
-static void derivative(Derivatives *d, double *out, void (*value)(Derivatives *, double *, rf_index),
-                       rf_index which, const double *way, rf_index p, double h) {
-  bool straight = !way && !d->sided->shared;
-  memset(out, 0, (size_t)d->sided->P * sizeof(double));
-  for (int side = -1; side <= 1; side += 2) {
-    add_value(d, out, side * (straight ? 0.5 : 2.0 / 3) / h, value, which, way, p, side * h);
-    if (!straight) add_value(d, out, -side / (12 * h), value, which, way, p, 2 * side * h);
+/* Row `row` of the matrix, factor times the inputs of layer l at the weights of its output r. */
+static void add_row(Derivatives *d, rf_index row, rf_index l, rf_index r, double factor, const double *in) {
+  rf_index inputs = d->sided->net->layers[l].inputs;
+  const int32_t *index = d->sided->index[l] + r * inputs;
+  double *J = d->J + row * d->sided->P;
+  if (d->sided->net->layers[l].kind == RF_LAYER_DENSE)
+    rf_la_axpy(J + index[0], factor, in, inputs);
+  else
+    for (rf_index c = 0; c < inputs; c++)
+      if (index[c] >= 0) J[index[c]] += factor * in[c];
+}
+
+/* weight times d2f_i, below the diagonal blocks (f is linear in every layer): between W_b[o,c] and W_a[r,:],
+ * a < b, it is delta_b[o] times the derivative of input c of layer b by z_a[r] times the inputs of layer a.
+ */
+static void add_hessian(Derivatives *d, rf_index i, double weight) {
+  RfSided *sided = d->sided;
+  const RfLayeredNet *net = sided->net;
+  rf_index depth = net->n_layers, width = sided->width;
+  const double *slope = sided->slope + i * sided->hidden;
+  rf_sided_deltas(sided, d->deltas, i, weight);
+  for (rf_index a = 0; a + 1 < depth; a++) {
+    rf_index outs = net->layers[a].outputs;
+    const double *in = sided->activation + a * width;
+    memset(d->way, 0, (size_t)(width * outs) * sizeof(double));
+    for (rf_index r = 0; r < outs; r++) d->way[r * outs + r] = 1;
+    for (rf_index b = a + 1; b < depth; b++) {
+      const RfLayer *layer = &net->layers[b];
+      const double *delta = d->deltas + b * width;
+      for (rf_index c = 0; c < layer->inputs; c++)
+        for (rf_index r = 0; r < outs; r++)
+          d->after[c * outs + r] = slope[sided->first[b - 1] + c] * d->way[c * outs + r];
+      for (rf_index e = 0; e < layer->outputs * layer->inputs; e++) {
+        rf_index row = sided->index[b][e], c = e % layer->inputs;
+        double from = delta[e / layer->inputs];
+        for (rf_index r = 0; r < outs && row >= 0 && from != 0; r++)
+          if (d->after[c * outs + r] != 0) add_row(d, row, a, r, from * d->after[c * outs + r], in);
+      }
+      rf_la_product_nn(d->next, sided->matrix[b], d->after, layer->outputs, outs, layer->inputs);
+      if (layer->residual) rf_la_axpy(d->next, 1, d->way, layer->outputs * outs);
+      double *swap = d->way;
+      d->way = d->next, d->next = swap;
+    }
   }
 }
 
 /* d ln(-loss')/dq. */
 static double rate(RfLoss loss, double q) { return loss == RF_LOSS_EXP ? -1 : -1 / (1 + exp(-q)); }
 
-/* At fixed slopes. The second derivatives are symmetric: a column is a row. */
+/* At fixed slopes. */
 static void fixed_slopes(Derivatives *d) {
   RfSided *sided = d->sided;
-  rf_index P = sided->P, n = sided->n;
-  double h = rf_la_norm(d->theta, P) / sqrt((double)P);
-  for (rf_index i = 0; i < n; i++)
-    d->weights[i] = sided->p[i] > RF_LAYERED_UNFELT_WEIGHT ? sided->p[i] * sided->y[i] : 0;
-  for (rf_index p = 0; p < P; p++) derivative(d, d->J + p * P, weighted, 0, NULL, p, h);
+  rf_index P = sided->P, n = sided->n, felt = 0;
+  memset(d->J, 0, (size_t)(P * P) * sizeof(double));
   memset(d->log_S, 0, (size_t)P * sizeof(double));
-  memset(d->weights, 0, (size_t)n * sizeof(double));
+  for (rf_index i = 0; i < n; i++)
+    if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_hessian(d, i, sided->p[i] * sided->y[i]);
+  for (rf_index r = 0; r < P; r++)
+    for (rf_index c = 0; c < r; c++) d->J[c * P + r] = d->J[r * P + c];
   for (rf_index i = 0; i < n; i++) {
     if (!(sided->p[i] > RF_LAYERED_UNFELT_WEIGHT)) continue;
-    d->weights[i] = sided->y[i];
-    rf_sided_gradient(sided, d->one, d->weights, d->theta);
-    d->weights[i] = 0;
+    double *row = d->rows + felt * P, *scaled = d->scaled + felt++ * P;
     double factor = sided->p[i] * rate(sided->loss, d->q[i]);
-    rf_la_axpy(d->log_S, factor, d->one, P);
-    for (rf_index r = 0; r < P; r++)
-      if (d->one[r] != 0) rf_la_axpy(d->J + r * P, factor * d->one[r], d->one, P);
+    memset(row, 0, (size_t)P * sizeof(double));
+    rf_sided_add_output(sided, row, i, sided->y[i]);
+    rf_la_axpy(d->log_S, factor, row, P);
+    for (rf_index p = 0; p < P; p++) scaled[p] = factor * row[p];
   }
+  rf_la_add_product_tn(d->J, d->rows, d->scaled, P, P, felt);
   for (rf_index r = 0; r < P; r++) rf_la_axpy(d->J + r * P, -d->v[r], d->log_S, P);
 }
 
@@ -86,7 +118,7 @@ static bool moving_slopes(Derivatives *d) {
   rf_sided_slope_derivatives(sided, d->planes, d->moves, d->speeds, d->v);
   for (rf_index e = 0; e < K * K; e++)
     if (!isfinite(d->speeds[e])) return false;
-  for (rf_index k = 0; k < K && speed > 0; k++) derivative(d, d->bends + k * P, plane, k, d->v, 0, h / speed);
+  for (rf_index k = 0; k < K && speed > 0; k++) bend(d, k, h / speed);
   for (rf_index k = 0; k < K; k++) /* dF_k/dtheta at fixed slopes */
     rf_la_combine_add(d->bends + k * P, 1, d->J, d->planes + k * P, P, P, P);
   if (!rf_la_lu(d->speeds, d->pivot, K)) return false;
@@ -102,13 +134,16 @@ static bool moving_slopes(Derivatives *d) {
 RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, const double *theta,
                            bool *known) {
   rf_index P = sided->P, n = sided->n, K = sided->held;
-  double *memory = RF_NEW(double, 2 * P + 2 * n + 3 * K * P + K * K + K);
+  rf_index square = sided->width * sided->width, deltas = sided->net->n_layers * sided->width;
+  double *memory = RF_NEW(double, 2 * P + n + 2 * n * P + deltas + 3 * square + 3 * K * P + K * K + K);
   int32_t *pivot = RF_NEW(int32_t, K + 1);
   RfStatus status =
       memory && pivot ? RF_OK : rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a stiff step");
   if (!status) {
     Derivatives d = {.sided = sided, .theta = theta, .J = J, .log_S = log_S, .v = v, .pivot = pivot};
-    d.at = memory, d.one = d.at + P, d.q = d.one + P, d.weights = d.q + n, d.planes = d.weights + n;
+    d.at = memory, d.one = d.at + P, d.q = d.one + P, d.rows = d.q + n, d.scaled = d.rows + n * P;
+    d.deltas = d.scaled + n * P, d.way = d.deltas + deltas, d.after = d.way + square;
+    d.next = d.after + square, d.planes = d.next + square;
     d.bends = d.planes + K * P, d.moves = d.bends + K * P, d.speeds = d.moves + K * P;
     d.column = d.speeds + K * K;
     rf_sided_velocity(sided, v, d.q, theta);

@@ -24,6 +24,8 @@ typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
 
 enum { stages = 7 };
 /* Explicit steps made by stability before implicit ones, and how many of these before the next look. */
+/* Samples times hidden units from which on units change sides many to a step. */
+enum { LARGE = 2000 };
 enum { STIFF_IN_A_ROW = 15, IMPLICIT_STEPS = 500 };
 
 struct RfLayeredFlowWork {
@@ -31,6 +33,7 @@ struct RfLayeredFlowWork {
   RfLossWork *loss;
   RfSided *sided; /* by sides, with events; NULL: too large for that, error control crosses kinks */
   bool smooth;    /* a linear network, or one without sides: the gradient of training is the velocity */
+  bool large;     /* units change sides many to a step */
   double *q, *k[stages], *trial, *next, *layers0;
   double *weights;      /* n, zero between uses */
   double shift;         /* ln S at the last evaluation */
@@ -52,6 +55,14 @@ struct RfLayeredFlowWork {
 typedef struct RfLayeredFlowWork Work;
 
 RfSided *rf_layered_sides(const RfLayeredFlow *flow) { return flow->work->sided; }
+
+void rf_layered_late_sides(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  if (!work->sided || flow->n * rf_layers_hidden(&flow->net) < LARGE) return;
+  work->large = true;
+  flow->tolerance = fmax(flow->tolerance, RF_LAYERED_LARGE);
+  rf_sided_set_late(work->sided);
+}
 
 void rf_layered_flow_free(RfLayeredFlow *flow) {
   if (!flow) return;
@@ -275,6 +286,18 @@ static double first_event(const RfContext *context, RfLayeredFlow *flow, double 
   return high;
 }
 
+/* The same in large networks: as many units as the step meets, found together at its end. It is as long as
+ * what their late change of sides costs stays small; straight lines tell that length, and one more trial step
+ * of it is taken. */
+static double late_events(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
+  Work *work = flow->work;
+  rf_sided_mark(work->sided, 1);
+  double share = rf_sided_late(work->sided, RF_LAYERED_LATE * flow->norm / step);
+  if (!(share > 0)) return first_event(context, flow, step, clock);
+  if (share < 1) try_step(context, flow, share * step, clock);
+  return share * step;
+}
+
 /* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks. */
 static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
   Work *work = flow->work;
@@ -341,7 +364,9 @@ static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock 
     rf_stiff_differences(work->stiff, field, &at, flow->net.theta, difference_size(flow));
   for (rf_index k = 0; k < held && !status; k++)
     rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
-  if (!status) status = rf_stiff_prepare(context, work->stiff, normals, held, &work->growth);
+  if (!status)
+    status =
+        rf_stiff_prepare(context, work->stiff, normals, held, clock == CLOCK_FROZEN ? NULL : &work->growth);
   rf_free(normals);
   return status;
 }
@@ -377,7 +402,10 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
     if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
-      if (event) step = first_event(context, flow, step, clock);
+      if (event && work->large)
+        step = late_events(context, flow, step, clock), event = rf_sided_violated(work->sided);
+      else if (event)
+        step = first_event(context, flow, step, clock);
       if (!isfinite(rf_la_norm(work->next, flow->net.n_parameters))) { /* no number at the event */
         flow->rejected++, *h = 0.1 * step;
         continue;

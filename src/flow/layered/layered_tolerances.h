@@ -16,6 +16,10 @@
   1000.0 /* times tau that a rest is looked ahead, where nothing says that nothing grows meanwhile */
 #define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
 
+#define RF_LAYERED_LATE                                                                                      \
+  1e-6 /* large networks: error over |theta| of a step in which units change sides at its end */
+#define RF_LAYERED_LARGE 1e-8 /* finest tolerance of steps there: below what the line before leaves */
+
 /* ---- stiffness ---- */
 #define RF_LAYERED_STIFF                                                                                     \
   2.5 /* h times an eigenvalue: the stable region ends at 3.3, and from three quarters of it on steps stay   \

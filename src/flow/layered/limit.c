@@ -59,10 +59,16 @@ static RfFlowOutcome outcome_of(RfStatus status) {
   }
 }
 
-static const char *reason(RfStatus status) {
+static const char *reason(RfStatus status, const RfLayeredFlow *flow) {
   switch (status) {
   case RF_NOT_SEPARABLE: return "the loss has stopped falling with samples on the wrong side";
-  case RF_INTERRUPTED: return "stopped by the caller";
+  case RF_INTERRUPTED:
+    return !(flow->min_q > 0) ? "stopped by the caller before all samples were on their sides"
+           : flow->kappa == 0 && isfinite(flow->log_t) ? "stopped by the caller on the way to large margins; "
+                                                         "the residuals are those of the state there"
+                                                       : "stopped by the caller while the direction still "
+                                                         "moved at large margins; the residuals are those "
+                                                         "of the state there";
   default: return "step limit";
   }
 }
@@ -148,7 +154,7 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
   }
   limit->distance = polish.distance, limit->held = polish.held;
   if (status > 0)
-    end_with(limit, outcome_of(status), reason(status)), status = RF_OK;
+    end_with(limit, outcome_of(status), reason(status, flow)), status = RF_OK;
   else if (!agree)
     end_with(limit, RF_FLOW_UNDECIDED,
              repels      ? "the KKT point next to the flow repels it, and it has not left"
@@ -168,12 +174,13 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
 /* One run at a tolerance: fills outcome, why, net and where the flow ended. */
 static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                          const double *y, const RfFlowSettings *settings, double shift, double aim) {
+  if (settings->until == RF_UNTIL_INFINITY) rf_layered_late_sides(flow);
   RfStatus status = travel(context, flow, settings, shift, aim);
   if (status < 0) return status;
   limit->log_t = flow->log_t + shift, limit->log_loss = flow->log_loss - shift;
   limit->log_norm = log(flow->norm), limit->drift = flow->drift;
   if (status)
-    end_with(limit, outcome_of(status), reason(status));
+    end_with(limit, outcome_of(status), reason(status, flow));
   else if (settings->until != RF_UNTIL_INFINITY)
     end_with(limit, RF_FLOW_STOPPED, "the requested loss or time is reached");
   else if (flow->net.n_parameters > RF_LAYERED_POLISH_MOST || !rf_layered_sides(flow))

@@ -132,6 +132,7 @@ static RfStatus newton(Polish *polish, double *error) {
   *error = residual(polish);
   for (int round = 0; round < 60 && *error > RF_LAYERED_NEWTON && *error < 0.98 * before; round++) {
     before = *error;
+    if (rf_context_stop(polish->context)) return RF_INTERRUPTED;
     form_system(polish);
     RfStatus status = rf_la_least_squares(polish->context, polish->system, polish->step, size, size,
                                           RF_LAYERED_SYMMETRY, &rank);

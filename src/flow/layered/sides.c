@@ -49,12 +49,8 @@ static bool make_layers(RfSided *sided) {
     sided->inputs[l] = RF_NEW(double, sided->n *in);
     if (!sided->index[l] || !sided->matrix[l] || !sided->inputs[l]) return false;
     largest = largest > out * in ? largest : out * in;
-    rf_index entries = 0;
-    for (rf_index e = 0; e < out * in; e++) {
+    for (rf_index e = 0; e < out * in; e++)
       sided->index[l][e] = (int32_t)rf_layers_entry(net, l, e / in, e % in);
-      entries += sided->index[l][e] >= 0;
-    }
-    sided->shared = sided->shared || entries > net->layers[l].parameters;
   }
   sided->rows = RF_NEW(double, sided->n * sided->width),
   sided->deltas = RF_NEW(double, sided->n * sided->width);
@@ -219,6 +215,27 @@ double rf_sided_add_sample(RfSided *sided, double *v, rf_index i) {
   return backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
 }
 
+void rf_sided_add_output(RfSided *sided, double *out, rf_index i, double factor) {
+  forward(sided, i);
+  backward(sided, out, i, sided->net->n_layers - 1, 0, factor);
+}
+
+void rf_sided_deltas(RfSided *sided, double *deltas, rf_index i, double factor) {
+  const RfLayeredNet *net = sided->net;
+  const double *slope = sided->slope + i * sided->hidden;
+  forward(sided, i);
+  deltas[(net->n_layers - 1) * sided->width] = factor;
+  for (rf_index l = net->n_layers - 1; l > 0; l--) {
+    const RfLayer *layer = &net->layers[l];
+    double *delta = deltas + l * sided->width, *below = delta - sided->width;
+    rf_la_combine(below, sided->matrix[l], delta, layer->outputs, layer->inputs, layer->inputs);
+    for (rf_index c = 0; c < layer->inputs; c++) {
+      below[c] *= slope[sided->first[l - 1] + c];
+      if (layer->residual) below[c] += delta[c];
+    }
+  }
+}
+
 /* Inputs of layer l of the samples listed, one after the other. */
 static void gather(RfSided *sided, double *rows, rf_index l, rf_index count) {
   rf_index inputs = sided->net->layers[l].inputs;
@@ -277,6 +294,25 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
   else
     rf_sided_free_velocity(sided, v);
   return log_S;
+}
+
+double rf_sided_reach(RfSided *sided, rf_index at) {
+  rf_index i = at / sided->hidden, h = at % sided->hidden, top = layer_of(sided, h);
+  const RfLayeredNet *net = sided->net;
+  const double *slope = sided->slope + i * sided->hidden;
+  memset(sided->delta, 0, (size_t)sided->width * sizeof(double));
+  sided->delta[0] = 1;
+  for (rf_index l = net->n_layers - 1; l > top; l--) {
+    const RfLayer *layer = &net->layers[l];
+    rf_la_combine(sided->below, sided->matrix[l], sided->delta, layer->outputs, layer->inputs, layer->inputs);
+    for (rf_index c = 0; c < layer->inputs && l - 1 > top; c++) {
+      sided->below[c] *= slope[sided->first[l - 1] + c];
+      if (layer->residual) sided->below[c] += sided->delta[c];
+    }
+    double *swap = sided->delta;
+    sided->delta = sided->below, sided->below = swap;
+  }
+  return sided->delta[h - sided->first[top]];
 }
 
 double rf_sided_push(const RfSided *sided) { return sided->push; }

@@ -35,6 +35,13 @@ void rf_sided_mark(RfSided *sided, int end);
  * kink or a slope just outside; *over: how far beyond they are at mark 1, in units of what counts as beyond.
  */
 double rf_sided_event(const RfSided *sided, double *over);
+/* From now on units may be beyond their kinks by any length when rf_sided_apply decides about them. */
+void rf_sided_set_late(RfSided *sided);
+/* Between the marks, on straight lines: the share of the step up to which the units that left their sides
+ * move theta by at most `speed` times the step off where it would be, had they changed sides in time. 0:
+ * unknown.
+ */
+double rf_sided_late(RfSided *sided, double speed);
 /* Decides for every violated unit, at the event: cross, slide or let go. */
 RfStatus rf_sided_apply(RfSided *sided, const double *theta);
 /* Puts theta back on the kinks that hold it (rounding leads off). */

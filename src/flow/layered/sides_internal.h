@@ -18,7 +18,6 @@ struct RfSided {
   double *rows, *deltas;   /* n x width each: scratch of passes over all samples */
   double *square;          /* n: the same */
   double *gradient;        /* of one layer: the same */
-  bool shared;             /* a weight stands in several places */
   rf_index *felt;          /* n: the same */
   int8_t *side;            /* n x hidden: 1, -1, 0 = held */
   double *slope;           /* n x hidden */
@@ -28,6 +27,7 @@ struct RfSided {
   rf_index *held_at;       /* held: i*hidden + h */
   double *held_slope;      /* held */
   double *start_slope;     /* held: where they are looked for from; those of the last mark 0 */
+  bool late;               /* units are decided about however far beyond their kinks they are */
   bool lost_marked;        /* the same at mark 1 */
   bool lost;               /* no slopes hold these units, at the last rf_sided_velocity */
   double push;             /* sum of the sizes of what the samples push with, there */
@@ -63,8 +63,15 @@ static inline bool rf_sided_slope_out(const RfSided *sided, rf_index k) {
 void rf_sided_free_velocity(RfSided *sided, double *v);
 /* Adds what sample i contributes to v at the slopes as they are; the size of it. */
 double rf_sided_add_sample(RfSided *sided, double *v, rf_index i);
+/* Adds factor times df_i. */
+void rf_sided_add_output(RfSided *sided, double *out, rf_index i, double factor);
+/* Row l of deltas (layers x width) = factor times the derivative of f_i by z of layer l; activations of the
+ * sample are left in sided->activation. */
+void rf_sided_deltas(RfSided *sided, double *deltas, rf_index i, double factor);
 /* d/dtheta of the hidden input `at`, at the matrices and slopes as they are. */
 void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at);
+/* df_i/d(output of unit at) of its sample, at the matrices and slopes as they are. */
+double rf_sided_reach(RfSided *sided, rf_index at);
 /* v with slopes of the held units such that they stay on their kinks; sided->lost when there are none. */
 void rf_sided_hold(RfSided *sided, double *v);
 /* At the last velocity v: planes (held x P) = dz_k, moves (held x P) = dv/ds_k, speeds (held x held) =

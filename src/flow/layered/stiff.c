@@ -77,6 +77,7 @@ double *rf_stiff_matrix(RfStiff *stiff) { return stiff->J; }
 RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, double *normals, rf_index count,
                           double *growth) {
   rf_index size = stiff->size;
+  if (!growth) return RF_OK;
   for (rf_index r = 0; r < size; r++)
     for (rf_index c = 0; c < size; c++)
       stiff->LU[r * size + c] = 0.5 * (stiff->J[r * size + c] + stiff->J[c * size + r]);

@@ -15,9 +15,9 @@ void rf_stiff_free(RfStiff *stiff);
 double *rf_stiff_matrix(RfStiff *stiff);
 /* Puts it there by central differences of size step. */
 void rf_stiff_differences(RfStiff *stiff, RfStiffField field, void *user, const double *y, double step);
-/* For the steps from where the matrix was taken. growth: the largest rate there may be, of its symmetric
- * part; y stays on planes with these normals (count rows, overwritten), so that only the part along them
- * counts. */
+/* For the steps from where the matrix was taken. growth (may be NULL): the largest rate there may be, of its
+ * symmetric part; y stays on planes with these normals (count rows, overwritten), so that only the part along
+ * them counts. */
 RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, double *normals, rf_index count,
                           double *growth);
 /* One step of length h from y, f = F(y), into out; the size of its error, infinite where it has no value. */

@@ -1,5 +1,6 @@
 /* The flow of layered networks: against exact solutions, conserved layer differences, clocks that agree, and
  * limits that the theorems of Vardi, Shamir and Srebro give. */
+#include "flow/layered/flow.h"
 #include "rf_test.h"
 
 static void start(RfContext *context) { rf_context_init(context); }
@@ -172,6 +173,45 @@ static void too_large_for_sides(void **state) {
   rf_free(X);
 }
 
+/* Every sample twice: large enough for units to change sides many to a step, and the same flow as that of the
+ * samples once, whose events are found one by one, at twice the time. */
+static void sides_late(void **state) {
+  (void)state;
+  enum { few = 40, d = 8 };
+  RfContext context;
+  RfRandom random;
+  RfLayeredNet net;
+  RfLayeredFlow small, large;
+  double X[2 * few * d], y[2 * few];
+  start(&context);
+  rf_random_init(&random, 6, 0);
+  for (int i = 0; i < few; i++) {
+    y[i] = y[few + i] = i % 2 ? 1 : -1;
+    for (int j = 0; j < d; j++) X[i * d + j] = X[(few + i) * d + j] = rf_random_gaussian(&random);
+  }
+  assert_ok(&context, rf_layers_new(&context, &net, 0));
+  assert_ok(&context, rf_layers_add_dense(&context, &net, d, 16));
+  assert_ok(&context, rf_layers_add_dense(&context, &net, 16, 16));
+  assert_ok(&context, rf_layers_add_dense(&context, &net, 16, 1));
+  for (rf_index p = 0; p < net.n_parameters; p++) net.theta[p] = 0.3 * rf_random_gaussian(&random);
+  assert_ok(&context, rf_layered_flow_new(&context, &small, &net, X, y, few, RF_LOSS_LOGISTIC));
+  assert_ok(&context, rf_layered_flow_new(&context, &large, &net, X, y, 2 * few, RF_LOSS_LOGISTIC));
+  rf_layered_late_sides(&large);
+  assert_ok(&context, rf_layered_flow_to_time(&context, &small, 0.1));
+  assert_ok(&context, rf_layered_flow_to_time(&context, &large, 0.05));
+  double gap = 0;
+  for (rf_index p = 0; p < net.n_parameters; p++)
+    gap = fmax(gap, fabs(large.net.theta[p] - small.net.theta[p]));
+  print_message("%d steps and %d, ln loss %.6f, apart %.1e, drift %.1e\n", (int)small.steps, (int)large.steps,
+                small.log_loss, gap, large.drift);
+  assert_true(large.steps < small.steps);
+  assert_true(gap < 1e-3 && large.drift < 1e-5);
+  assert_close(large.log_loss, small.log_loss + log(2), 1e-3);
+  rf_layered_flow_free(&small);
+  rf_layered_flow_free(&large);
+  rf_layers_free(&net);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(diagonal_against_exact_solution),
@@ -179,6 +219,7 @@ int main(void) {
       cmocka_unit_test(deep_linear_net_finds_the_linear_separator),
       cmocka_unit_test(never_separated),
       cmocka_unit_test(too_large_for_sides),
+      cmocka_unit_test(sides_late),
   };
   return cmocka_run_group_tests_name("flow/layered/layered", tests, NULL, NULL);
 }
