@@ -62,15 +62,33 @@ double rf_apart_spread(const RfSystem *system, rf_index unit) {
   return spread;
 }
 
+/* Long rows feel the sum of a w e^{2 rho} to the last digit: what has to be taken from every neuron of the
+ * unit, so that it stays; off (d), work (d). */
+static void off_the_sum(const RfSystem *system, rf_index unit, const double *w, double rho, double *off,
+                        double *work) {
+  rf_index d = system->d;
+  double total = 0;
+  memset(off, 0, (size_t)d * sizeof(double));
+  for (rf_index k = 0; k < system->m && system->grade; k++) {
+    if (system->unit_of[k] != unit) continue;
+    double share = exp(2 * system->offset[k]);
+    rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, work);
+    total += share;
+    rf_la_axpy(off, share, work, d);
+  }
+  for (rf_index j = 0; j < d && total > 0; j++) off[j] = off[j] / total + w[j] * (1 - 1 / total);
+}
+
 RfStatus rf_system_part(RfSystem *system, rf_index unit) {
   rf_index d = system->d, n = system->n, units = system->units, count = 0;
   for (rf_index k = 0; k < system->m; k++) count += system->unit_of[k] == unit;
   if (!system->apart || count < 2) return RF_OK;
   rf_index grown = units + count - 1, next = units;
   double *y = system->y, a = y[units * d + unit], rho = y[units * (d + 1) + unit];
-  double *w = RF_NEW(double, 2 * d);
+  double *w = RF_NEW(double, 3 * d), *off = w + 2 * d;
   if (!w) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
   memcpy(w, y + unit * d, (size_t)d * sizeof(double));
+  off_the_sum(system, unit, w, rho, off, w + d);
   y[grown * (d + 2)] = y[units * (d + 2)];
   memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
   memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
@@ -80,7 +98,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
     rf_index to = first ? unit : next++;
     double *own = y + to * d;
     rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, w + d);
-    for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j];
+    for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j] - off[j];
     rf_system_put_on(system, unit, own);
     double norm = rf_la_norm(own, d), grows = system->grade ? 0.5 * log(norm / sqrt(0.5)) : 0;
     rf_la_scale(own, sqrt(0.5) / norm, d); /* a w e^{2 rho} stays where a long row would feel it */
