@@ -11,6 +11,9 @@
          */
 #define RF_TOL_SLOPE_STIFF                                                                                   \
   3e-6 /* the same at the end of an implicit step, where the weights are known to its error times q */
+#define RF_TOL_SLOPE_BLUR                                                                                    \
+  4.0 /* and with long rows this times the rounding of a margin: a ratio of two weights, two roundings each  \
+       */
 #define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */

@@ -61,6 +61,7 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
   double leak = system->problem->leak, beyond = run->implicit ? RF_TOL_SLOPE_STIFF : RF_TOL_SLOPE;
+  if (run->implicit) beyond = fmax(beyond, RF_TOL_SLOPE_BLUR * rf_system_blur(system));
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
