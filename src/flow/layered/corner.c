@@ -17,7 +17,6 @@ typedef struct Holding {
   double *jacobian, *speed, *step, *before; /* held x held; held each */
   double *planes;                           /* held x P: d z_k/d theta */
   double *rest, *change;                    /* P each: v of the other samples; change of v by one slope */
-  double push;                              /* of the other samples */
 } Holding;
 
 /* Speeds d z_k/d tau of the held units at their present slopes; v is left behind. Returns their size. */
@@ -25,9 +24,8 @@ static double held_speeds(RfSided *sided, Holding *work, double *v) {
   rf_index K = sided->held, P = sided->P;
   for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
   memcpy(v, work->rest, (size_t)P * sizeof *v);
-  sided->push = work->push;
   for (rf_index i = 0; i < sided->n; i++)
-    if (sided->busy[i]) sided->push += rf_sided_add_sample(sided, v, i);
+    if (sided->busy[i]) rf_sided_add_sample(sided, v, i);
   for (rf_index k = 0; k < K; k++) {
     rf_sided_plane_of(sided, work->planes + k * P, sided->held_at[k]);
     work->speed[k] = rf_la_dot(work->planes + k * P, v, P);
@@ -90,7 +88,10 @@ void rf_sided_hold(RfSided *sided, double *v) {
   work.rest = work.planes + K * P, work.change = work.rest + P;
   sided->push = 0;
   rf_sided_free_velocity(sided, work.rest);
-  work.push = sided->push;
+  /* What a sample pushes with if its units are not held: slopes near zero hide it, and rounding does not. */
+  for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = 1;
+  for (rf_index i = 0; i < sided->n; i++)
+    if (sided->busy[i]) sided->push += rf_sided_add_sample(sided, work.change, i);
   memcpy(sided->held_slope, sided->start_slope, (size_t)K * sizeof(double));
   double size = held_speeds(sided, &work, v), next = 0;
   for (int round = 0; round < 40 && size > RF_LAYERED_HELD * rf_la_norm(v, P); round++) {

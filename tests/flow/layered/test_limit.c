@@ -229,7 +229,9 @@ static void found_before(void **state) {
       {1794801473, 40, RF_FLOW_NOT_SEPARATED}, /* a trial that was thrown away left slopes of -4000 behind */
       {1794801473, 2, RF_FLOW_NOT_SEPARATED},  /* a slope that moves nothing holds nothing */
       {900, 35, RF_FLOW_NOT_SEPARATED}, /* a sample that nothing sees: held units are the cancelling pushes */
-      {900, 39, RF_FLOW_NOT_SEPARATED}, /* a slide left and taken up again at rest */
+      {20261116, 0, RF_FLOW_NOT_SEPARATED}, /* slopes of 1e-9 hid what their sample pushes with: rounding
+                                               looked like a unit that nothing holds */
+      {900, 39, RF_FLOW_NOT_SEPARATED},     /* a slide left and taken up again at rest */
   };
   for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
     LayeredProblem p;
