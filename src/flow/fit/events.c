@@ -111,13 +111,25 @@ double rf_run_input_size(const RfRun *run, rf_index k, rf_index i) {
   return sum;
 }
 
+/* Putting a unit on hyperplane i (rf_system_meet) moves the margin of a long row by at most this times its
+ * amplitude and what w.x_i was. */
+static double felt_elsewhere(const RfSystem *system, rf_index i) {
+  double sum = 0, square = 0;
+  for (rf_index j = 0; j < system->d; j++) {
+    double part = fabs(system->problem->X[i * system->d + j]) / system->grade[j];
+    sum += part, square += part * part;
+  }
+  return square > 0 ? fmax(1, sum / square) : 1;
+}
+
 /* How far unit k may be beyond hyperplane i by rounding. */
 static double slack_of(const RfRun *run, rf_index k, rf_index i) {
   const RfSystem *system = &run->system;
   double slack = run->plane_slack * system->x_norm[i];
   if (!system->grade || system->problem->freeze_second) return slack;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + k]);
-  double shows = RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY), terms = rf_run_input_size(run, k, i);
+  double shows = RF_TOL_CUT_MARGIN / fmax(amplitude * felt_elsewhere(system, i), RF_TOL_TINY);
+  double terms = rf_run_input_size(run, k, i);
   double drift = fmin(slack - RF_TOL_PLANE * system->x_norm[i], shows);
   /* hundreds of ulps of a long row are a margin, and who is put back by that much never gets on */
   return fmax(RF_TOL_CUT_LEAST * terms, fmin(RF_TOL_PLANE * terms, shows)) + fmax(drift, 0);

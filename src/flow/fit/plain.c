@@ -155,13 +155,17 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
       for (rf_index c = 0; c < rank; c++)
         restore->G[r * rank + c] += v * rf_la_dot(restore->normal + r * d, restore->normal + c * d, d);
   }
+  for (rf_index r = 0; r < rank * rank + rank; r++) /* past overflow: the step is refused */
+    if (!isfinite(r < rank * rank ? restore->G[r] : restore->right[r - rank * rank])) return RF_OK;
   RfStatus status = rf_la_least_squares(context, restore->G, restore->right, rank, rank, RF_TOL_RANK, NULL);
   for (rf_index k = 0; k < units && !status; k++) {
-    double part = rf_la_norm(y + k * d, d); /* |v_k| over |a| e^{2 rho} */
-    if (system->dead[k]) continue;
+    double *w = y + k * d, *a = y + units * d + k, part = rf_la_norm(w, d); /* |v_k| over |a| e^{2 rho} */
+    double c = system->balanced[k] ? 0 : *a * *a - part * part;
+    if (system->dead[k] || *a == 0 || part == 0) continue;
     felt_by(restore, system, k);
-    for (rf_index r = 0; r < rank; r++)
-      rf_la_axpy(y + k * d, part * restore->right[r], restore->normal + r * d, d);
+    for (rf_index r = 0; r < rank; r++) rf_la_axpy(w, part * restore->right[r], restore->normal + r * d, d);
+    rf_la_scale(w, fabs(*a), d);
+    split(w, a, y + units * (d + 1) + k, c, d); /* which is conserved */
   }
   return status;
 }
