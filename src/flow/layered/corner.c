@@ -324,6 +324,8 @@ static RfStatus find_corner(RfSided *sided, Corner *corner) {
       put(sided, at, (int8_t)-sided->side[at]);
       if (fabs(z) <= near || sided->late) corner->at[corner->count++] = at;
     } else if (fabs(z) <= near && sided->p[at / sided->hidden] > RF_LAYERED_UNFELT_WEIGHT) {
+      /* A weight that passes zero takes its unit across on all samples: all of them first try to cross. */
+      if (sided->side[at] * z < 0) put(sided, at, (int8_t)-sided->side[at]);
       corner->at[corner->count++] = at;
     }
   }
