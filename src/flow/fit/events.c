@@ -61,7 +61,6 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
   double leak = system->problem->leak, beyond = run->implicit ? RF_TOL_SLOPE_STIFF : RF_TOL_SLOPE;
-  if (run->implicit) beyond = fmax(beyond, RF_TOL_SLOPE_BLUR * rf_system_blur(system));
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
@@ -71,12 +70,13 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
     rf_system_slide_slopes(system, k, slopes);
-    double acts = strength(system, k);
+    double acts = strength(system, k), blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(system) : 0;
     for (rf_index z = 0; z < slide->n_planes && !status; z++) {
       /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
       double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
-      double slack = push > acts ? beyond * (acts / push) : beyond;
-      if ((slopes[z] < leak - slack || slopes[z] > 1 + beyond) && !settling(run, k, slide->first[z]))
+      double known = blur * (1 + acts / fmax(push, RF_TOL_TINY)), above = fmax(beyond, known);
+      double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
+      if ((slopes[z] < leak - slack || slopes[z] > 1 + above) && !settling(run, k, slide->first[z]))
         status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
     }
   }
