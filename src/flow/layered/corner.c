@@ -245,9 +245,8 @@ static RfStatus pivot(RfSided *sided, const Corner *corner, bool *found) {
     *found = is_way_on(sided, corner, round > 3 * corner->count, &worst, &to);
     if (*found || worst < 0) break;
     from = sided->side[worst];
-    memcpy(sided->start_slope, sided->held_slope, (size_t)sided->held * sizeof(double));
     for (rf_index k = 0; k < sided->held; k++) /* Newton starts inside the box */
-      sided->start_slope[k] = fmin(fmax(sided->start_slope[k], leak), 1);
+      sided->start_slope[k] = fmin(fmax(sided->held_slope[k], leak), 1);
     status = assign(sided, worst, to, from > 0 ? 1 : leak);
   }
   return status;
