@@ -24,6 +24,10 @@ foreach(source ${RF_TEST_SOURCES})
   set_tests_properties(${name} PROPERTIES LABELS "unit" TIMEOUT 600)
 endforeach()
 
+# Every claim under its faults: minutes, and the code it runs is that of the claims themselves.
+set_property(TEST ledger/corruption APPEND PROPERTY LABELS noasan nocoverage)
+set_tests_properties(ledger/corruption PROPERTIES TIMEOUT 1800)
+
 # Tests of devices load the emulation.
 foreach(source ${RF_TEST_SOURCES})
   file(STRINGS ${source} uses_device REGEX "#include \"device/")

@@ -42,6 +42,7 @@ static RfStatus conservation(RfClaimRun *run, const RfLayeredNet *net, RfRandom 
   RfStatus status = rf_layered_flow_new(run->context, &flow, net, X, y, n, loss);
   if (status) return status;
   flow.tolerance = 1e-11;
+  flow.max_steps = 4000; /* most take 500; one that comes to no end is dropped, and counted */
   if (dense) unit_differences(before, &flow.net), units = rf_layers_hidden(net);
   status = rf_layered_flow_to_time(run->context, &flow, 20);
   if (dense) unit_differences(after, &flow.net);

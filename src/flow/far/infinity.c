@@ -191,7 +191,7 @@ static double point_moved(RfRun *run, const RfPolish *polish) {
   rf_index n = system->n, d = system->d;
   double now[RF_MARKS] = {0}, sum = 0, size = RF_TOL_TINY;
   for (rf_index g = 0; g < polish->n_groups; g++) {
-    uint64_t pattern = (uint64_t)(polish->groups[g].sign + 1);
+    uint64_t pattern = polish->groups[g].sign > 0 ? 2 : 0;
     for (rf_index i = 0; i < n; i++)
       pattern = (pattern ^ (uint8_t)system->sigma[polish->groups[g].unit * n + i]) * 0x100000001b3u;
     size += rf_la_norm(polish->beta + g * d, d);

@@ -31,8 +31,8 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
 /* The part `fraction` of the way from one state to the other, into the other, along which margins are linear.
  */
 void rf_plain_between(const RfSystem *system, const double *from, double *to, double fraction);
-/* Puts the units that slide on their hyperplanes, and moves all of them so that no margin that pushes changes:
- * what the linear algebra leaves across is a margin of a long row. */
+/* Puts the units that slide on their hyperplanes, and moves all of them so that no margin that pushes
+ * changes: what the linear algebra leaves across is a margin of a long row. */
 RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y);
 /* f = derivative at the polar state y becomes that of the plain coordinates. */
 void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f);

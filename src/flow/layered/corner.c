@@ -97,7 +97,9 @@ void rf_sided_hold(RfSided *sided, double *v) {
   for (int round = 0; round < 40 && size > RF_LAYERED_HELD * rf_la_norm(v, P); round++) {
     next = hold_step(sided, &work, v, size);
     if (!(next < size)) break;
+    bool rounding = next > 0.25 * size && next < RF_LAYERED_STALLS * rf_la_norm(v, P);
     size = next;
+    if (rounding) break; /* Newton's steps square the size until it is that */
   }
   for (rf_index k = 0; k < K; k++) steepest = fmax(steepest, rf_la_norm(work.planes + k * P, P));
   sided->lost = !(size <= RF_LAYERED_LOST * steepest * sided->push);

@@ -91,8 +91,6 @@ static double rate(RfLoss loss, double q) { return loss == RF_LOSS_EXP ? -1 : -1
 static void fixed_slopes(Derivatives *d) {
   RfSided *sided = d->sided;
   rf_index P = sided->P, n = sided->n, felt = 0;
-  memset(d->J, 0, (size_t)(P * P) * sizeof(double));
-  memset(d->log_S, 0, (size_t)P * sizeof(double));
   for (rf_index i = 0; i < n; i++)
     if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_hessian(d, i, sided->p[i] * sided->y[i]);
   for (rf_index r = 0; r < P; r++)
@@ -139,6 +137,8 @@ RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, 
   int32_t *pivot = RF_NEW(int32_t, K + 1);
   RfStatus status =
       memory && pivot ? RF_OK : rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a stiff step");
+  memset(J, 0, (size_t)(P * P) * sizeof(double));
+  memset(log_S, 0, (size_t)P * sizeof(double));
   if (!status) {
     Derivatives d = {.sided = sided, .theta = theta, .J = J, .log_S = log_S, .v = v, .pivot = pivot};
     d.at = memory, d.one = d.at + P, d.q = d.one + P, d.rows = d.q + n, d.scaled = d.rows + n * P;

@@ -44,6 +44,7 @@
 #define RF_LAYERED_OVER          3.0   /* and found when none is farther beyond: on its kink, not across it */
 #define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
 #define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
+#define RF_LAYERED_STALLS        1e-11 /* the same where it falls no more: no better is to be had */
 #define RF_LAYERED_LOST          1e-13 /* the same over |plane| times all pushes: no slopes hold, not rounding */
 #define RF_LAYERED_RELAX                                                                                     \
   1e-3 /* shortest step, of the width of [leak,1], in which slopes settle at a corner */
