@@ -29,6 +29,9 @@ typedef struct BenchOption {
 
 /* clang-format off */
 #define OPTION(n, v, k, p) {.name = n, .value = v, .kind = k, .into = p}
+/* One of `list`, or of the words behind it. */
+#define OPTION_OF(n, v, p, list, ...) \
+  {.name = n, .value = v, .kind = OPTION_WORD, .into = p, .words = list, .n_words = (int)(sizeof list / sizeof *list), .more = {__VA_ARGS__}}
 /* clang-format on */
 
 static bool option_word(const BenchOption *option, const char *text) {

@@ -142,13 +142,7 @@ static bool read_options(Options *o, int argc, char **argv) {
                                OPTION("--threads", "K", OPTION_COUNT, &o->threads),
                                OPTION("--seed", "S", OPTION_SEED, &o->seed),
                                OPTION("--first", "J", OPTION_COUNT, &o->first),
-                               {.name = "--family",
-                                .value = "F|all",
-                                .kind = OPTION_WORD,
-                                .into = &o->family,
-                                .words = family_names,
-                                .n_words = FAMILY_COUNT,
-                                .more = {"all"}},
+                               OPTION_OF("--family", "F|all", &o->family, family_names, "all"),
                                OPTION("--list", NULL, OPTION_SWITCH, &o->list)};
   return bench_options(table, (int)(sizeof table / sizeof *table), argc, argv);
 }

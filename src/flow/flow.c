@@ -103,8 +103,7 @@ static void drop_candidates(RfFlowLimit *limit) {
 
 /* How far apart two runs may end: what long steps leave open is how the neurons of a group share it. */
 static double allowed(const RfFlowProblem *problem, const RfFlowLimit *a, const RfFlowLimit *b) {
-  bool large = problem->start->m * problem->n >= RF_LARGE;
-  return large && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
+  return rf_problem_large(problem) && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
 }
 
 /* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is

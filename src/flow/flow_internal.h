@@ -370,9 +370,10 @@ double rf_run_tau_unit(const RfRun *run);
 RfStatus rf_run_resize(RfRun *run);
 /* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
 enum { RF_LARGE = 2000 }; /* neurons times samples */
-static inline bool rf_run_large(const RfRun *run) {
-  return run->problem->start->m * run->problem->n >= RF_LARGE;
+static inline bool rf_problem_large(const RfFlowProblem *problem) {
+  return problem->start->m * problem->n >= RF_LARGE;
 }
+static inline bool rf_run_large(const RfRun *run) { return rf_problem_large(run->problem); }
 /* Largest difference of directions that such a run merges. */
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */

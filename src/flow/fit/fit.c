@@ -25,8 +25,8 @@ static double q_switch(const RfRun *run) {
 
 /* sum_k |a_k| |w_k| |x| <= units e^{2 rho}/2 max|x| <= 1e-9, the relative error of the weights. */
 double rf_small_rho(const RfFlowProblem *problem, rf_index m, double longest) {
-  bool large = problem->start->m * problem->n >= RF_LARGE;
-  return 0.5 * (log(large ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) - log(longest * (double)(m > 0 ? m : 1)));
+  return 0.5 * (log(rf_problem_large(problem) ? RF_TOL_SMALL_LARGE : RF_TOL_SMALL) -
+                log(longest * (double)(m > 0 ? m : 1)));
 }
 
 double rf_run_small_rho(const RfRun *run) {

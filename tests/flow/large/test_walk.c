@@ -51,16 +51,22 @@ static void same_path(const RfAlignNeuron *a, const RfAlignNeuron *b, rf_index d
     assert_true(fabs(a->direction[j] - b->direction[j]) <= 1e-6);
 }
 
+/* All neurons of the sample at once. */
+static RfAlignNeuron *walk(RfContext *context, const Sample *s, const RfAlignField *field, RfGram *gram) {
+  RfAlignNeuron *walked = RF_NEW(RfAlignNeuron, s->m);
+  rf_context_init(context);
+  assert_ok(context, rf_gram_new(context, gram, s->X, s->n, s->d));
+  assert_ok(context, rf_walk_align(context, walked, field, gram, s->directions, s->log_norms, s->m, INFINITY,
+                                   NULL, 0));
+  return walked;
+}
+
 static void compare(uint64_t seed, rf_index n, rf_index d, rf_index m, double leak) {
   RfContext context;
   RfGram gram;
   Sample s = draw(seed, n, d, m, leak);
   RfAlignField field = {.X = s.X, .c = s.c, .n = n, .d = d, .leak = leak};
-  RfAlignNeuron *walked = RF_NEW(RfAlignNeuron, m);
-  rf_context_init(&context);
-  assert_ok(&context, rf_gram_new(&context, &gram, s.X, n, d));
-  assert_ok(&context,
-            rf_walk_align(&context, walked, &field, &gram, s.directions, s.log_norms, m, INFINITY, NULL, 0));
+  RfAlignNeuron *walked = walk(&context, &s, &field, &gram);
   for (rf_index k = 0; k < m; k++) {
     RfAlignNeuron one;
     assert_ok(&context, rf_flow_align_neuron(&context, &one, &field, s.directions + k * (d + 1),
@@ -104,11 +110,7 @@ static rf_index compare_lines(uint64_t seed, rf_index n, rf_index d, rf_index m,
   rf_index dead = 0;
   Sample s = draw_lines(seed, n, d, m, leak, mirrored);
   RfAlignField field = {.X = s.X, .c = s.c, .n = n, .d = d, .leak = leak};
-  RfAlignNeuron *walked = RF_NEW(RfAlignNeuron, m);
-  rf_context_init(&context);
-  assert_ok(&context, rf_gram_new(&context, &gram, s.X, n, d));
-  assert_ok(&context,
-            rf_walk_align(&context, walked, &field, &gram, s.directions, s.log_norms, m, INFINITY, NULL, 0));
+  RfAlignNeuron *walked = walk(&context, &s, &field, &gram);
   for (rf_index k = 0; k < m; k++) {
     RfAlignNeuron one;
     assert_ok(&context, rf_flow_align_neuron(&context, &one, &field, s.directions + k * (d + 1),
