@@ -213,4 +213,10 @@ static inline void family_problem_print(FILE *out, const FamilyProblem *p, const
           rf_loss_name(p->flow.loss), until ? until : "");
 }
 
+/* Whether a pinned problem was left open: the rounding of another BLAS or libm may do that to a few; none may
+ * be decided otherwise, which the caller asserts. */
+static inline bool family_left_open(const RfFlowLimit *limit, RfFlowOutcome pinned) {
+  return limit->outcome == RF_FLOW_UNDECIDED && pinned != RF_FLOW_UNDECIDED;
+}
+
 #endif
