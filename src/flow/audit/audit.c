@@ -200,7 +200,8 @@ static void check_velocity(RfAudit *audit, const State *state, rf_index u, doubl
   if (scale > 0) worst(&audit->found.velocity, off / scale);
 }
 
-/* Every side against the sign of w.x, for samples that push. */
+/* Every side against the sign of w.x, for samples that push; w is known to rounding of (w, a), of norm one.
+ */
 static void check_sides(RfAudit *audit, const State *state, rf_index u, double pushing) {
   const RfFlowProblem *problem = state->run->problem;
   const int8_t *sigma = state->run->system.sigma + u * audit->n;
@@ -212,6 +213,7 @@ static void check_sides(RfAudit *audit, const State *state, rf_index u, double p
     double size = length * audit->x_norm[i];
     if (!(fabs(audit->c[i]) * audit->x_norm[i] > RF_AUDIT_WEIGHTLESS * pushing)) continue;
     double off = sigma[i] == 0 ? fabs(audit->h[i]) : -sigma[i] * audit->h[i];
+    off -= RF_AUDIT_ROUNDING * audit->x_norm[i];
     worst(&audit->found.sides, fmax(0, off) / size);
   }
 }

@@ -18,7 +18,7 @@
 #define RF_AUDIT_ON 1e-8
 /* A sample with a smaller part of sum |c_i||x_i| pushes nobody, and has no side. */
 #define RF_AUDIT_WEIGHTLESS 1e-14
-/* Of the terms of a margin: some tens of units in the last place. */
+/* Of the terms of a margin, and of the norm of a unit: some tens of units in the last place. */
 #define RF_AUDIT_ROUNDING 1e-14
 /* Energy: a fall of ln L below this over a step says nothing, its rounding is 1e-16 over it. */
 #define RF_AUDIT_FALL 1e-3

@@ -152,7 +152,9 @@ double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double to
     rf_system_rhs(system, method->point, method->stage[s]);
   }
   stage_point(method, method->end, y, tableau[12], 12, h, size);
-  double time_scale = tol * (exp(fmin(system->log_t + system->log_S_step, 600)) + h), e5 = 0, e3 = 0;
+  /* the clock is e^{-ln S}, and ln S a margin: no better than its rounding */
+  double time_scale = fmax(tol, RF_TOL_ROUNDING * fabs(system->log_S_step)), e5 = 0, e3 = 0;
+  time_scale *= exp(fmin(system->log_t + system->log_S_step, 600)) + h;
   for (rf_index i = 0; i < size; i++) {
     double five = 0, full = 0;
     for (int j = 0; j < 12; j++) {
