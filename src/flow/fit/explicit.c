@@ -178,7 +178,7 @@ void rf_explicit_end(RfExplicit *method, RfSystem *system) {
 }
 
 bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double h) {
-  rf_index size = rf_system_size(system) - 1;
+  rf_index size = rf_system_clock(system);
   double top = 0,
          bottom = 0; /* stages 11 and 12 sit at the same time: their difference shows h times an eigenvalue */
   for (rf_index i = 0; i < size; i++) {
