@@ -14,6 +14,8 @@
 #define RF_TOL_SLOPE_BLUR                                                                                    \
   4.0 /* and with long rows this times the rounding of a margin: a ratio of two weights, two roundings each  \
        */
+#define RF_TOL_SLOPE_ORIGIN                                                                                  \
+  3e-6 /* and at w = 0: what is let go late by e has missed a way of e^2, and w = 0 is known to 1e-9 */
 #define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */

@@ -201,20 +201,24 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
   double sign_a = a >= 0 ? 1 : -1;
+  RfStatus status = rf_system_refresh_unit(system, k); /* held at w = 0, it may just have been let go */
+  if (status) return status;
+  rf_system_fields(system, system->y);
   memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
   rf_system_project(system, k, ahead);
   double speed = rf_la_norm(ahead, d);
   if (!(speed > 0)) return RF_OK;
   rf_la_scale(ahead, sign_a / speed, d);
   RfAlignNeuron path = {0};
-  RfStatus status = leave_origin(run, &path, ahead, sign_a);
+  status = leave_origin(run, &path, ahead, sign_a);
   if (status) return status;
   bool stays = path.destiny == RF_DESTINY_STUCK;
   double pace = path.velocity ? rf_la_norm(path.velocity, d) : 0;
   corner->sides.count = path.branched ? 2 : 1;
   corner->n_on = 0;
-  if (path.destiny == RF_DESTINY_DEAD) {
-    for (rf_index j = 0; j < d; j++) w[j] = RF_TOL_ORIGIN_EXIT * path.direction[j];
+  if (path.destiny == RF_DESTINY_DEAD) { /* it may die at w = 0 itself, where its direction is rounding */
+    double out = rf_la_norm(path.direction, d) > RF_TOL_ORIGIN ? RF_TOL_ORIGIN_EXIT : 0;
+    for (rf_index j = 0; j < d; j++) w[j] = out * path.direction[j];
   } else {
     for (rf_index j = 0; j < d; j++)
       w[j] = stays || !(pace > 0) ? 0 : RF_TOL_ORIGIN_EXIT * sign_a * path.velocity[j] / pace;
