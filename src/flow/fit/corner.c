@@ -201,7 +201,8 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
   double sign_a = a >= 0 ? 1 : -1;
-  RfStatus status = rf_system_refresh_unit(system, k); /* held at w = 0, it may just have been let go */
+  /* held at w = 0, it may just have been let go; with a frozen second layer it waits for the next step */
+  RfStatus status = run->problem->freeze_second ? RF_OK : rf_system_refresh_unit(system, k);
   if (status) return status;
   rf_system_fields(system, system->y);
   memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
