@@ -322,18 +322,12 @@ double rf_system_gauge_rate(const RfSystem *system) {
  * carry it themselves (plain.c) and need its digits only where a and |w| are near to each other. */
 static void restore_balance(const RfSystem *system, rf_index u, double *w, double *a, double *rho) {
   rf_index k = system->only[u];
-  double norm = rf_la_norm(w, system->d);
-  if (k < 0 || *a == 0 || norm == 0) return;
+  if (k < 0 || *a == 0 || rf_la_norm(w, system->d) == 0) return;
   double b = system->conserved[2 * k] *
              exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
-  if (fabs(b) < RF_TOL_NEARLY_BALANCED) {
-    *rho += 0.5 * log(norm * fabs(*a) / (0.5 * sqrt((1 - b) * (1 + b))));
-    rf_la_scale(w, sqrt(0.5 * (1 - b)) / norm, system->d);
-    *a = copysign(sqrt(0.5 * (1 + b)), *a);
-  } else if (!system->grade) {
-    rf_la_scale(w, fabs(*a), system->d);
-    rf_plain_split(w, a, rho, b, system->d);
-  }
+  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  rf_la_scale(w, fabs(*a), system->d);
+  rf_plain_split(w, a, rho, b, system->d);
 }
 
 void rf_system_normalise(RfSystem *system, double *y) {
