@@ -206,9 +206,13 @@
 #define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
-#define RF_TOL_NEARLY_BALANCED 0.1    /* a^2 - |w|^2 where a is known from it to the last digit */
+#define RF_TOL_NEARLY_BALANCED 0.1    /* graded: a^2 - |w|^2 where a is known from it to the last digit */
 #define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
 #define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
+#define RF_TOL_ENERGY_PIECE    2.0 /* change of a margin on a piece of five Gauss points: right to some 1e-9 */
+#define RF_TOL_ENERGY_PART                                                                                   \
+  (-23.0) /* ln of the part in the loss, 1e-10, below which a sample brings nothing */
+#define RF_TOL_ENERGY_SHORTEST 1e-3 /* of a step: no shorter piece */
 #define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */
 
 #endif

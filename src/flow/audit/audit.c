@@ -348,51 +348,29 @@ static double reach(const RfAudit *audit, const RfRun *run) {
   return longest * sum;
 }
 
-/* The integral of the fall over the step, by Gauss's five points on each of `panels` pieces. */
-static RfStatus integrate_fall(RfAudit *audit, RfRun *run, double h, double fraction, int panels,
-                               double *spent) {
-  static const double node[5] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
-                                 0.953089922969332};
-  static const double weight[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
-                                   0.118463442528095};
-  rf_index size = rf_system_size(&run->system);
-  double fall = 0, ignored;
-  RfStatus status = RF_OK;
-  *spent = 0;
-  for (int j = 0; j < 5 * panels && !status; j++) {
-    double at = (j / 5 + node[j % 5]) / panels;
-    rf_explicit_at(&run->explicit_method, audit->f, fraction * at, size);
-    status = read_fall(audit, run, audit->f, &fall, &ignored);
-    *spent += h * fraction * weight[j % 5] / panels * fall;
-  }
-  return status;
+static RfStatus fall_at(void *who, RfRun *run, const double *y, double *fall) {
+  double ignored;
+  return read_fall(who, run, y, fall, &ignored);
 }
-
-/* Pieces of a step, at first and at most: where a unit of great size comes to see a sample, its loss falls by
- * tens of e-folds within one step, along which the weights, and with them the path, hardly change. */
-enum { PANELS = 2, MOST_PANELS = 128 };
 
 RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system), every = audit->large ? STEP_EVERY_LARGE : STEP_EVERY;
   rf_index evaluations = system->evaluations;
-  double before, after = 0, spent = 0, off = INFINITY;
+  double before, after, spent = 0;
   if (run->problem->freeze_second || system->mu != 0) return RF_OK;
   if (audit->stepped_at > 0 && evaluations - audit->stepped_at < every) return RF_OK;
   audit->stepped_at = evaluations;
   RfStatus status = make_room(audit, size);
   if (!status) status = read_fall(audit, run, system->y, NULL, &before);
-  rf_explicit_dense(&run->explicit_method, system, h);
+  if (!status) status = rf_run_spent(run, h, fraction, audit->f, fall_at, audit, &spent);
   if (!status) {
     rf_explicit_at(&run->explicit_method, audit->f, fraction, size);
     status = read_fall(audit, run, audit->f, NULL, &after);
   }
-  for (int panels = PANELS; panels <= MOST_PANELS && off > RF_AUDIT_ENERGY && !status; panels *= 4) {
-    status = integrate_fall(audit, run, h, fraction, panels, &spent);
-    off = fabs(before - after - spent) / (fmax(spent, RF_AUDIT_FALL) * fmax(1, reach(audit, run)));
-  }
   system->evaluations = evaluations;
-  if (!status) worst(&audit->found.energy, off);
+  double scale = fmax(spent, RF_AUDIT_FALL) * fmax(1, reach(audit, run));
+  if (!status) worst(&audit->found.energy, fabs(before - after - spent) / scale);
   return status;
 }
 

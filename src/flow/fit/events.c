@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
+RfStatus rf_events_add(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
     rf_index grown = run->cap_hits ? 2 * run->cap_hits : 64;
     RfHit *more = rf_resize(run->hits, grown, sizeof *more);
@@ -23,7 +23,7 @@ static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind
 }
 
 static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
-  return add_hit_at(run, unit, sample, kind, 1);
+  return rf_events_add(run, unit, sample, kind, 1);
 }
 
 /* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h), and where. */
@@ -171,7 +171,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
-    RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
+    RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
     if (!below && v1 < 0 && run->implicit) rf_system_meet(system, i, run->y_end + k * d);
