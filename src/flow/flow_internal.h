@@ -425,12 +425,12 @@ bool rf_layer_takes(const RfRun *run, rf_index u, rf_index i);
 RfStatus rf_layer_part(RfRun *run, rf_index u, rf_index i, bool *parted);
 /* ends the implicit step of length *h to y_end where merged units are near enough to be parted so; */
 RfStatus rf_layer_approach(RfRun *run, double *h);
-/* parts those that are; */
-RfStatus rf_layer_near(RfRun *run);
+/* parts those that are; changed: units did; */
+RfStatus rf_layer_near(RfRun *run, bool *changed);
 /* u is one of these neurons; */
 bool rf_layer_inside(const RfSystem *system, rf_index u);
-/* and merges those that are past it (or all) again. folded: units fewer. */
-RfStatus rf_layer_fold(RfRun *run, bool all, rf_index *folded);
+/* and merges those that have stayed together again. */
+RfStatus rf_layer_fold(RfRun *run, bool *changed);
 
 /* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
  * hold. slopes: room for n. */

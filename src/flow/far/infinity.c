@@ -101,9 +101,9 @@ static RfStatus advance(RfRun *run) {
 /* Back to the fit, at the true scale. */
 static RfStatus wake(RfRun *run) {
   RfSystem *system = &run->system;
-  rf_index folded;
-  RfStatus status = rf_layer_fold(run, true, &folded);
-  if (!status && folded > 0) status = rf_run_resize(run);
+  bool folded;
+  RfStatus status = rf_layer_fold(run, &folded);
+  if (!status && folded) status = rf_run_resize(run);
   double *rho = rf_system_rho(system, system->y);
   for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;
   system->kappa = system->mu = 0;

@@ -198,6 +198,7 @@ RfStatus rf_run_part_near(RfRun *run) {
       break;
     }
   }
-  if (!status) status = rf_layer_near(run);
-  return system->units > before ? begin_again(run, status) : status;
+  bool changed = false;
+  if (!status) status = rf_layer_near(run, &changed);
+  return changed || system->units > before ? begin_again(run, status) : status;
 }

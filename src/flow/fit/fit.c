@@ -168,12 +168,13 @@ static bool nothing_moves(const RfRun *run) {
 static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(run->problem->loss, 0); }
 
 RfStatus rf_run_gather(RfRun *run) {
-  rf_index merged = 0, folded = 0;
+  rf_index merged = 0;
+  bool folded = false;
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_layer_fold(run, false, &folded);
-  if (!status && folded > 0) {
+  RfStatus status = rf_layer_fold(run, &folded);
+  if (!status && folded) {
     rf_system_fields(&run->system, run->system.y);
     rf_system_planes(&run->system, run->system.y);
   }

@@ -1,10 +1,10 @@
 /* A merged unit at a ridge while the scale is frozen. In the flow the weights answer a crossing as soon as
  * the margins have moved by about one, and its margins are e^{2 kappa} times as large as those of the frozen
  * scale: neurons that are apart by delta come to the ridge as far apart, for the weights, as neurons would at
- * the frozen scale that are apart by e^{2 kappa} delta (F.6a). So the unit is parted before the ridge with its
- * distances across it stretched by that factor, the frozen flow carries its neurons through, one after the
- * other or as good as together, and behind it those that have stayed together are merged again, with their
- * distances as they are. */
+ * the frozen scale that are apart by e^{2 kappa} delta (F.6a). So the unit is parted before the ridge with
+ * its distances across it stretched by that factor, the frozen flow carries its neurons through, one after
+ * the other or as good as together, and behind it those that have stayed together are merged again, with
+ * their distances as they are. */
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -17,15 +17,14 @@ static bool layers_apply(const RfRun *run) {
          run->problem->leak != 1;
 }
 
-/* A distance in which the weights have settled at the frozen scale: what is stretched beyond it arrives one by
- * one. */
+/* A distance in which the weights have settled at the frozen scale: what is stretched beyond it arrives one
+ * by one. */
 static double width_of(const RfRun *run) {
   return fmin(RF_TOL_LAYER, RF_TOL_SETTLING / fmax(1, rf_run_possible_margin(run)));
 }
 
-/* Where the distance of a merged unit to a ridge is looked at, in widths: the unit is parted between PART and
- * LATEST, and what has been parted is merged again beyond FOLD. */
-static const double part_within = 4, latest = 2.2, fold_beyond = 6;
+/* Distances to a ridge, in widths, between which a merged unit is parted. */
+static const double part_within = 4, latest = 2.2;
 
 /* Distance of unit u to hyperplane i on the side it is on. */
 static double far_from(const RfSystem *system, const double *y, rf_index u, rf_index i) {
@@ -47,8 +46,8 @@ bool rf_layer_takes(const RfRun *run, rf_index u, rf_index i) {
 typedef struct Layer {
   rf_index unit, sample;
   double stretch, width;
-  double *normal, *across; /* d: unit normal towards the ridge; direction in which the unit can move there, its
-                              product with the normal is 1 */
+  double *normal, *across; /* d: unit normal towards the ridge; direction in which the unit can move there,
+                              its product with the normal is 1 */
   double *apart;           /* m rows of d: of its neurons, what sets them apart */
   double *ahead;           /* m: the part of that towards the ridge, behind the first of them: <= 0 */
   uint8_t *first;          /* m: reaches the ridge within the layer of the first */
@@ -134,7 +133,7 @@ static Places places_of(const RfSystem *system, const Layer *layer) {
   if (places.share_rest > 0) places.rest = fmin(places.rest, true_rest / places.share_rest);
   places.mean = (sum + places.share_rest * places.rest) / (places.share_first + places.share_rest);
   double far = far_from(system, system->y, layer->unit, layer->sample);
-  if (-places.mean > 0.9 * far) places.factor = fmax(0, 0.9 * far / -places.mean);
+  if (-places.mean > 0.99 * far) places.factor = fmax(0, 0.99 * far / -places.mean);
   return places;
 }
 
@@ -272,32 +271,6 @@ RfStatus rf_layer_approach(RfRun *run, double *h) {
   return status;
 }
 
-RfStatus rf_layer_near(RfRun *run) {
-  RfSystem *system = &run->system;
-  rf_index before = system->units;
-  double within = part_within * width_of(run);
-  bool known = false;
-  RfStatus status = RF_OK;
-  if (!layers_apply(run)) return RF_OK;
-  for (rf_index u = 0; u < before && !status; u++) {
-    if (system->only[u] >= 0 || system->dead[u]) continue;
-    for (rf_index i = 0; i < system->n && !status && system->only[u] < 0; i++) {
-      bool now = false;
-      if (!ridge(system, u, i) || far_from(system, system->y, u, i) > within) continue;
-      if (!known) rf_system_fields(system, system->y);
-      known = true;
-      const double *x = system->problem->X + i * system->d, *w = system->y + u * system->d;
-      const double *g = rf_system_g(system, u);
-      double turn = rf_la_dot(g, x, system->d) -
-                    2 * rf_la_dot(g, w, system->d) * rf_la_dot(w, x, system->d);
-      double towards = -system->sigma[u * system->n + i] * system->y[system->units * system->d + u] * turn;
-      if (towards > 0) status = rf_layer_part(run, u, i, &now);
-      if (now) known = false;
-    }
-  }
-  return status;
-}
-
 /* ---- behind it ----------------------------------------------------------------------------------------- */
 
 /* The neuron of a unit that a layer has stretched; -1 without. */
@@ -352,27 +325,63 @@ static void fold(RfSystem *system, rf_index u, double *work) {
   system->y[rho_at + u] = rho;
 }
 
-/* Some neuron that belongs together with unit u is still near a ridge. */
-static bool still_there(const RfSystem *system, rf_index u, double within) {
-  for (rf_index v = 0; v < system->units; v++)
-    for (rf_index i = 0; i < system->n && together(system, u, v); i++)
-      if (ridge(system, v, i) && far_from(system, system->y, v, i) < within) return true;
+RfStatus rf_layer_fold(RfRun *run, bool *changed) {
+  RfSystem *system = &run->system;
+  bool removed = false;
+  *changed = false;
+  if (!system->apart) return RF_OK;
+  double *work = RF_NEW(double, 3 * system->d);
+  if (!work) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a ridge");
+  for (rf_index u = 0; u < system->units; u++) {
+    if (stretched(system, u) < 0) continue;
+    fold(system, u, work);
+    *changed = true;
+  }
+  rf_free(work);
+  for (rf_index u = 0; u < system->units; u++) removed = removed || system->dead[u] == 2;
+  return removed ? rf_system_compress(system) : RF_OK;
+}
+
+/* Unit u moves towards hyperplane i, at the last rf_system_fields. */
+static bool approaches(const RfSystem *system, rf_index u, rf_index i) {
+  rf_index d = system->d;
+  const double *x = system->problem->X + i * d, *w = system->y + u * d, *g = rf_system_g(system, u);
+  double turn = rf_la_dot(g, x, d) - 2 * rf_la_dot(g, w, d) * rf_la_dot(w, x, d);
+  return system->sigma[u * system->n + i] * system->y[system->units * d + u] * turn < 0;
+}
+
+/* Neurons that have waited at the ridge while the network grew are no longer as far apart as the weights feel
+ * them. */
+static bool outgrown(const RfSystem *system) {
+  for (rf_index u = 0; u < system->units; u++) {
+    rf_index k = stretched(system, u);
+    if (k >= 0 && 2 * system->kappa - log(system->stretch[k]) > RF_TOL_LAYER_GROWTH) return true;
+  }
   return false;
 }
 
-RfStatus rf_layer_fold(RfRun *run, bool all, rf_index *folded) {
+RfStatus rf_layer_near(RfRun *run, bool *changed) {
   RfSystem *system = &run->system;
-  rf_index before = system->units;
-  double within = fold_beyond * width_of(run), *work;
-  *folded = 0;
-  if (!system->apart) return RF_OK;
-  work = RF_NEW(double, 3 * system->d);
-  if (!work) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a ridge");
-  for (rf_index u = 0; u < system->units; u++)
-    if (stretched(system, u) >= 0 && (all || !still_there(system, u, within))) fold(system, u, work);
-  rf_free(work);
+  bool known = false;
   RfStatus status = RF_OK;
-  for (rf_index u = 0; u < before; u++) *folded += system->dead[u] == 2;
-  if (*folded > 0) status = rf_system_compress(system);
+  *changed = false;
+  if (!layers_apply(run)) return RF_OK;
+  double within = part_within * width_of(run);
+  if (outgrown(system)) {
+    status = rf_layer_fold(run, changed);
+    if (*changed) rf_run_forget_repeats(run), run->held.steps = 0;
+  }
+  for (rf_index u = 0, before = system->units; u < before && !status; u++) {
+    for (rf_index i = 0; i < system->n && !status && system->only[u] < 0 && !system->dead[u]; i++) {
+      bool now = false;
+      if (!ridge(system, u, i) || far_from(system, system->y, u, i) > within) continue;
+      if (!known) rf_system_fields(system, system->y);
+      known = true;
+      if (approaches(system, u, i)) status = rf_layer_part(run, u, i, &now);
+      if (!now) continue;
+      known = false, *changed = true;
+      break;
+    }
+  }
   return status;
 }

@@ -78,10 +78,10 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
-      !system->slide || !system->unit_of || !system->offset || !system->stretch || !system->rest || !system->is_dead ||
-      !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
-      !system->seen || !system->line || !system->along || !system->hash || !system->class_of || !system->V ||
-      !system->clear)
+      !system->slide || !system->unit_of || !system->offset || !system->stretch || !system->rest ||
+      !system->is_dead || !system->flip || !system->conserved || !system->H || !system->M || !system->g ||
+      !system->q || !system->seen || !system->line || !system->along || !system->hash || !system->class_of ||
+      !system->V || !system->clear)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
   system->clear_w = system->clear + m;
