@@ -429,8 +429,10 @@ RfStatus rf_layer_approach(RfRun *run, double *h);
 RfStatus rf_layer_near(RfRun *run, bool *changed);
 /* u is one of these neurons; */
 bool rf_layer_inside(const RfSystem *system, rf_index u);
-/* and merges those that have stayed together again. */
-RfStatus rf_layer_fold(RfRun *run, bool *changed);
+/* and merges those that have stayed together again: the outgrown are farther apart by now than their places
+ * say. */
+typedef enum RfFold { RF_FOLD_OUTGROWN = 0, RF_FOLD_SAFE = 1, RF_FOLD_ALL = 2 } RfFold;
+RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed);
 
 /* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
  * hold. slopes: room for n. */

@@ -102,7 +102,7 @@ static RfStatus advance(RfRun *run) {
 static RfStatus wake(RfRun *run) {
   RfSystem *system = &run->system;
   bool folded;
-  RfStatus status = rf_layer_fold(run, &folded);
+  RfStatus status = rf_layer_fold(run, RF_FOLD_ALL, &folded);
   if (!status && folded) status = rf_run_resize(run);
   double *rho = rf_system_rho(system, system->y);
   for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;

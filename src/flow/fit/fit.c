@@ -173,7 +173,7 @@ RfStatus rf_run_gather(RfRun *run) {
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_layer_fold(run, &folded);
+  RfStatus status = rf_layer_fold(run, RF_FOLD_SAFE, &folded);
   if (!status && folded) {
     rf_system_fields(&run->system, run->system.y);
     rf_system_planes(&run->system, run->system.y);

@@ -23,8 +23,9 @@ static double width_of(const RfRun *run) {
   return fmin(RF_TOL_LAYER, RF_TOL_SETTLING / fmax(1, rf_run_possible_margin(run)));
 }
 
-/* Distances to a ridge, in widths, between which a merged unit is parted. */
-static const double part_within = 4, latest = 2.2;
+/* Distances to a ridge, in widths, between which a merged unit is parted; part of its own distance by which
+ * its first neuron may be ahead of it. */
+static const double part_within = 4, latest = 2.2, before_ridge = 0.99;
 
 /* Distance of unit u to hyperplane i on the side it is on. */
 static double far_from(const RfSystem *system, const double *y, rf_index u, rf_index i) {
@@ -133,7 +134,7 @@ static Places places_of(const RfSystem *system, const Layer *layer) {
   if (places.share_rest > 0) places.rest = fmin(places.rest, true_rest / places.share_rest);
   places.mean = (sum + places.share_rest * places.rest) / (places.share_first + places.share_rest);
   double far = far_from(system, system->y, layer->unit, layer->sample);
-  if (-places.mean > 0.99 * far) places.factor = fmax(0, 0.99 * far / -places.mean);
+  if (-places.mean > before_ridge * far) places.factor = fmax(0, before_ridge * far / -places.mean);
   return places;
 }
 
@@ -325,7 +326,46 @@ static void fold(RfSystem *system, rf_index u, double *work) {
   system->y[rho_at + u] = rho;
 }
 
-RfStatus rf_layer_fold(RfRun *run, bool *changed) {
+/* How far neurons that belong together are from a ridge: the nearest of them, and their mean. */
+typedef struct Ahead {
+  double nearest, mean;
+} Ahead;
+
+static Ahead ahead_of(const RfSystem *system, rf_index u, rf_index i) {
+  rf_index rho_at = system->units * (system->d + 1);
+  Ahead ahead = {.nearest = INFINITY};
+  double sum = 0;
+  for (rf_index v = 0; v < system->units; v++) {
+    if (!together(system, u, v)) continue;
+    double share = exp(2 * (system->y[rho_at + v] - system->y[rho_at + u]));
+    double far = far_from(system, system->y, v, i);
+    sum += share, ahead.mean += share * far;
+    ahead.nearest = fmin(ahead.nearest, far);
+  }
+  ahead.mean /= sum;
+  return ahead;
+}
+
+/* The neurons that belong together with unit u may be merged: none of them would be put across a ridge were
+ * they to be parted again as the network is now. */
+static bool may_fold(const RfSystem *system, rf_index u) {
+  double more = exp(fmin(2 * system->kappa, RF_TOL_WALL)) / system->stretch[stretched(system, u)];
+  for (rf_index i = 0; i < system->n; i++) {
+    if (!ridge(system, u, i)) continue;
+    Ahead ahead = ahead_of(system, u, i);
+    if (more * (ahead.mean - ahead.nearest) > before_ridge * ahead.mean) return false;
+  }
+  return true;
+}
+
+/* Neurons that wait at a ridge while the network grows are no longer as far apart as the weights feel them.
+ */
+static bool outgrown(const RfSystem *system, rf_index u) {
+  double grown = fmin(2 * system->kappa, RF_TOL_WALL) - log(system->stretch[stretched(system, u)]);
+  return fabs(grown) > RF_TOL_LAYER_GROWTH;
+}
+
+RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed) {
   RfSystem *system = &run->system;
   bool removed = false;
   *changed = false;
@@ -333,7 +373,8 @@ RfStatus rf_layer_fold(RfRun *run, bool *changed) {
   double *work = RF_NEW(double, 3 * system->d);
   if (!work) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory at a ridge");
   for (rf_index u = 0; u < system->units; u++) {
-    if (stretched(system, u) < 0) continue;
+    if (stretched(system, u) < 0 || (which == RF_FOLD_OUTGROWN && !outgrown(system, u))) continue;
+    if (which != RF_FOLD_ALL && !may_fold(system, u)) continue;
     fold(system, u, work);
     *changed = true;
   }
@@ -350,16 +391,6 @@ static bool approaches(const RfSystem *system, rf_index u, rf_index i) {
   return system->sigma[u * system->n + i] * system->y[system->units * d + u] * turn < 0;
 }
 
-/* Neurons that have waited at the ridge while the network grew are no longer as far apart as the weights feel
- * them. */
-static bool outgrown(const RfSystem *system) {
-  for (rf_index u = 0; u < system->units; u++) {
-    rf_index k = stretched(system, u);
-    if (k >= 0 && 2 * system->kappa - log(system->stretch[k]) > RF_TOL_LAYER_GROWTH) return true;
-  }
-  return false;
-}
-
 RfStatus rf_layer_near(RfRun *run, bool *changed) {
   RfSystem *system = &run->system;
   bool known = false;
@@ -367,10 +398,8 @@ RfStatus rf_layer_near(RfRun *run, bool *changed) {
   *changed = false;
   if (!layers_apply(run)) return RF_OK;
   double within = part_within * width_of(run);
-  if (outgrown(system)) {
-    status = rf_layer_fold(run, changed);
-    if (*changed) rf_run_forget_repeats(run), run->held.steps = 0;
-  }
+  status = rf_layer_fold(run, RF_FOLD_OUTGROWN, changed); /* and parted again below */
+  if (*changed) rf_run_forget_repeats(run), run->held.steps = 0;
   for (rf_index u = 0, before = system->units; u < before && !status; u++) {
     for (rf_index i = 0; i < system->n && !status && system->only[u] < 0 && !system->dead[u]; i++) {
       bool now = false;
