@@ -222,9 +222,10 @@ RfStatus rf_layer_part(RfRun *run, rf_index u, rf_index i, bool *parted) {
   *parted = false;
   if (!status && layer_at(system, &layer, u, i)) {
     Places places = places_of(system, &layer);
-    *parted = places.factor > RF_TOL_LAYER_LEAST;
-    if (*parted) status = part_layer(system, &layer, &places, work);
-    if (*parted) rf_run_forget_repeats(run), run->held.steps = 0;
+    bool room = places.factor > RF_TOL_LAYER_LEAST; /* or they are where they are, as if never merged */
+    status = room ? part_layer(system, &layer, &places, work) : rf_system_part(system, u);
+    rf_run_forget_repeats(run), run->held.steps = 0;
+    *parted = true;
   }
   layer_free(&layer);
   rf_free(work);
