@@ -21,7 +21,8 @@ static const CliOption options[] = {
     {"--width", CLI_INDEX, FIELD(width), "M", "50", 1, 0, "neurons"},
     {"--leak", CLI_NUMBER, FIELD(leak), "L", "0", 0, 1,
      "slope for non-positive inputs: 0 = ReLU, 1 = linear"},
-    {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0, "logistic, logistic2 or exp"},
+    {"--loss", CLI_TEXT, FIELD(loss), "NAME", "logistic", 0, 0,
+     "of a margin q: logistic ln(1+e^-q), logistic2 twice that, exp e^-q"},
     {"--norm", CLI_CHOICE, FIELD(norm), "sum|mean", "sum", 0, 0,
      "loss as the sum or the mean over the samples; only the clock changes"},
     {"--init", CLI_TEXT, FIELD(init), "NAME", "balanced", 0, 0,
@@ -72,8 +73,9 @@ static RfStatus read_until(CliRun *run, RfFlowSettings *settings) {
   if (strcmp(text, "infinity") == 0) return RF_OK;
   bool loss = strncmp(text, "loss=", 5) == 0, time = strncmp(text, "time=", 5) == 0;
   double value;
-  if ((!loss && !time) || !rf_number_read(&value, text + 5) || (loss ? value <= 0 : value < 0))
-    return rf_fail(&run->context, RF_ERR_USAGE, "--until %s: expected infinity, loss=L or time=T", text);
+  if ((!loss && !time) || !rf_number_read(&value, text + 5) || !(value > 0))
+    return rf_fail(&run->context, RF_ERR_USAGE, "--until %s: expected infinity, loss=L or time=T, positive",
+                   text);
   settings->until = loss ? RF_UNTIL_LOSS : RF_UNTIL_TIME;
   settings->until_value = value;
   return RF_OK;

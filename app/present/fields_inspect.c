@@ -34,7 +34,7 @@ static const RfField inspect[] = {
     RF_SHAPE_ROW("negative", "class_vector",
                  "min-norm vector of the negative class; null for an empty class"),
     RF_OBJECT_ROW("cones", "the cones of the first layer"),
-    RF_SHAPE_ROW("cones.s_plus", "cone", "w.x_i > 0 exactly on the positive class (and < 0 on the negative)"),
+    RF_SHAPE_ROW("cones.s_plus", "cone", "w.x_i > 0 exactly on the positive class (and <= 0 on the negative)"),
     RF_SHAPE_ROW("cones.s_minus", "cone", "w.x_i > 0 exactly on the negative class"),
     RF_SHAPE_ROW("cones.s_dead", "cone", "w.x_i <= 0 for every sample"),
     RF_OBJECT_ROW("spike_free", "spike-free data: for unit u some z, |z| <= 1, has (Xu)_+ = Xz"),

@@ -58,11 +58,13 @@ RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
     if (isnan(start->log_norms[k]) || start->log_norms[k] == INFINITY)
       return rf_fail(context, RF_ERR_USAGE, "initial weights must be finite");
   if (problem->freeze_second && problem->in_limit)
-    return rf_fail(context, RF_ERR_USAGE, "a frozen second layer has no limit of small initialisation");
+    return rf_fail(context, RF_ERR_USAGE,
+                   "--freeze second, --scale limit: a frozen second layer has no limit of small scale");
   if (settings->until != RF_UNTIL_INFINITY && !(settings->until_value > 0 && isfinite(settings->until_value)))
     return rf_fail(context, RF_ERR_USAGE, "the loss or time to stop at must be positive and finite");
   if (settings->until == RF_UNTIL_TIME && problem->in_limit)
-    return rf_fail(context, RF_ERR_USAGE, "times have no meaning in the limit of small initialisation");
+    return rf_fail(context, RF_ERR_USAGE,
+                   "--until time=T, --scale limit: times have no meaning in the limit of small scale");
   if (settings->trace < 0 || settings->max_steps < 1)
     return rf_fail(context, RF_ERR_USAGE, "trace rows must be >= 0 and steps >= 1");
   return RF_OK;

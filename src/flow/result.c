@@ -120,49 +120,60 @@ static RfStatus limit_net(const RfRun *run, const RfPolish *polish, RfNet *net) 
 /* ---- lists --------------------------------------------------------------------------------- */
 
 static RfStatus group_new(const RfRun *run, const RfPolish *polish, RfFlowGroup *group, rf_index g,
-                          int flip) {
+                          int sign) {
   const RfSystem *system = &run->system;
   group->members = RF_NEW(rf_index, system->m);
   group->sector = RF_NEW(int8_t, system->n);
   group->beta = RF_NEW(double, system->d);
-  group->sign = flip * polish->groups[g].sign;
+  group->sign = sign;
   if (!group->members || !group->sector || !group->beta)
     return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
   memcpy(group->sector, system->sigma + polish->groups[g].unit * system->n, (size_t)system->n);
   return RF_OK;
 }
 
-/* Groups in the order of their first member. A linear net moves (a,w) and (-a,-w) as one: they are told apart
- * here by the sign of a, and share beta by their sizes. */
+/* A linear net has one direction, and the neurons of either sign of a share it by their sizes. */
+static void share_linear(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit, const double *part,
+                         const rf_index *place) {
+  rf_index d = run->problem->d;
+  for (rf_index c = 0; c < 2; c++) {
+    if (place[c] < 0) continue;
+    RfFlowGroup *group = &limit->groups[place[c]];
+    for (rf_index g = 0; g < polish->n_groups; g++)
+      rf_la_axpy(group->beta, group->sign * polish->groups[g].sign * part[c] / (part[0] + part[1]),
+                 polish->beta + g * d, d);
+  }
+}
+
+/* Groups in the order of their first member. */
 static RfStatus fill_groups(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit) {
   const RfSystem *system = &run->system;
-  rf_index d = system->d, count = 2 * polish->n_groups;
+  rf_index d = system->d, count = polish->n_groups > 2 ? polish->n_groups : 2;
+  bool linear = run->problem->leak == 1;
   limit->groups = RF_NEW(RfFlowGroup, count);
-  rf_index *place = RF_NEW(rf_index, count); /* 2g: signs kept, 2g+1: flipped */
+  rf_index *place = RF_NEW(rf_index, count); /* by group; of a linear net by sign */
   double *part = RF_NEW(double, count);
   RfStatus status = RF_OK;
   if (!limit->groups || !place || !part)
     status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for groups");
   for (rf_index c = 0; c < count && !status; c++) place[c] = -1;
   for (rf_index k = 0; k < system->m && !status; k++) {
-    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1, c = 2 * g + (system->flip[k] < 0);
+    rf_index u = system->unit_of[k], g = u >= 0 ? polish->group_of[u] : -1;
     if (g < 0) continue;
+    int sign = system->flip[k] * polish->groups[g].sign;
+    rf_index c = linear ? sign < 0 : g;
     if (place[c] < 0) {
       place[c] = limit->n_groups++;
-      status = group_new(run, polish, &limit->groups[place[c]], g, system->flip[k]);
+      status = group_new(run, polish, &limit->groups[place[c]], g, sign);
       if (status) break;
     }
     RfFlowGroup *group = &limit->groups[place[c]];
     group->members[group->n_members++] = k;
     part[c] += fabs(limit->net.a[k]) * rf_la_norm(limit->net.W + k * d, d);
   }
-  for (rf_index c = 0; c < count && !status; c++) {
-    rf_index g = c / 2;
-    if (place[c] < 0) continue;
-    bool whole = place[c ^ 1] < 0;
-    double share = whole ? 1 : part[c] / (part[2 * g] + part[2 * g + 1]);
-    rf_la_axpy(limit->groups[place[c]].beta, c % 2 ? -share : share, polish->beta + g * d, d);
-  }
+  if (!status && linear) share_linear(run, polish, limit, part, place);
+  for (rf_index g = 0; g < polish->n_groups && !status && !linear; g++)
+    if (place[g] >= 0) memcpy(limit->groups[place[g]].beta, polish->beta + g * d, (size_t)d * sizeof(double));
   rf_free(place);
   rf_free(part);
   return status;

@@ -104,7 +104,8 @@ static RfStatus count_planes(RfContext *context, RfSectorCount *out, RfDecimal *
   rf_index dim = planes->rank;
   const RfNormals *normals = &planes->planes;
   Counter counter = {.context = context, .limit = limit > 0 ? limit : 2e7};
-  bool merged = planes->d > 1 && planes->planes.count < planes->rows; /* on a line every two are parallel */
+  bool merged = planes->rows < planes->n; /* a zero row depends on nothing else */
+  if (planes->d > 1) merged |= planes->planes.count < planes->rows; /* on a line every two are parallel */
   if (dim <= 1 || normals->count == dim) { /* no hyperplane, one, or independent ones */
     out->exact = !planes->doubtful;
     out->general_position =
@@ -121,7 +122,7 @@ static RfStatus count_planes(RfContext *context, RfSectorCount *out, RfDecimal *
   }
   if (!status) status = collect(context, total, &counter, dim);
   counter_free(&counter, dim);
-  if (merged || planes->rows < planes->n || dim < planes->d)
+  if (merged || dim < planes->d)
     out->general_position = RF_NO;
   else if (!status)
     out->general_position = RF_YES;

@@ -28,9 +28,9 @@ RfStatus rf_init_from_name(RfContext *context, RfInit *init, const char *name) {
     *init = RF_INIT_UNBALANCED;
     return RF_OK;
   }
-  return rf_fail(
-      context, RF_ERR_USAGE,
-      "unknown initialiser '%s': use balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he", name);
+  return rf_fail(context, RF_ERR_USAGE,
+                 "--init %.100s: expected balanced, balanced-gaussian, gaussian, mmv, unb, xavier or he",
+                 name);
 }
 
 const char *rf_init_name(RfInit init) { return init_names[init].name; }

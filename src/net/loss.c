@@ -15,7 +15,7 @@ RfStatus rf_loss_from_name(RfContext *context, RfLoss *loss, const char *name) {
       return RF_OK;
     }
   }
-  return rf_fail(context, RF_ERR_USAGE, "unknown loss '%s': use logistic, logistic2 or exp", name);
+  return rf_fail(context, RF_ERR_USAGE, "--loss %.100s: expected logistic, logistic2 or exp", name);
 }
 
 const char *rf_loss_name(RfLoss loss) { return loss_names[loss].name; }

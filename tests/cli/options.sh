@@ -18,6 +18,11 @@ refuse() { # NEEDLE ARGUMENTS...
   fi
 }
 refuse "no such command" nonsense
+refuse "--loss hinge" flow gen:xor --loss hinge
+refuse "--init foo" flow gen:xor --init foo
+refuse "--until time=0" flow gen:xor --until time=0
+refuse "--until time=T, --scale limit" flow gen:xor --scale limit --until time=1
+refuse "--freeze second, --scale limit" flow gen:xor --scale limit --freeze second
 refuse "did you mean 'inspect'" inspct gen:xor
 refuse "did you mean 'data make'" data mak gen:xor
 refuse "no such command" data nonsense

@@ -78,6 +78,9 @@ static void small_and_degenerate(void **state) {
   double zero[4] = {0, 0, 0, 0}, with_zero[4] = {0, 0, 1, 2};
   expect_count(&context, zero, 2, 2, "1", RF_NO);
   expect_count(&context, with_zero, 2, 2, "2", RF_NO);
+  double unit_and_zero[] = {1, 0, 0, 1, 0, 0}, on_line[] = {1, 0, -2};
+  expect_count(&context, unit_and_zero, 3, 2, "4", RF_NO); /* a zero row among independent ones */
+  expect_count(&context, on_line, 3, 1, "2", RF_NO);
   /* the braid arrangement x_i = x_j in R^5, rank 4: one sector per order */
   double braid[50] = {0};
   rf_index row = 0;

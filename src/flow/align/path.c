@@ -145,14 +145,25 @@ static void advance(RfAlignPath *path, const RfAlignSegment *segment, double t_e
   path->log_norm += shift;
 }
 
-/* No event ahead: growth for ever (or decay on the stable manifold), and what it is. */
-static void finish(RfAlignPath *path, RfAlignNeuron *out, const RfAlignSegment *segment) {
+/* At leak 1 nothing happens at a hyperplane, and sides are those of the direction that is left: sign g. */
+static void linear_sides(RfContext *context, RfAlignPath *path, double sign) {
   const RfAlignField *field = path->data->field;
+  for (rf_index i = 0; i < field->n; i++) {
+    double b = sign * rf_la_dot(field->X + i * field->d, path->g, field->d);
+    double near = context->tol.zero * path->G * path->data->norms[i];
+    rf_align_set_side(path, i, b > near ? 1 : b < -near ? -1 : 0);
+  }
+}
+
+/* No event ahead: growth for ever (or decay on the stable manifold), and what it is. */
+static void finish(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, const RfAlignSegment *segment) {
+  const RfAlignField *field = path->data->field;
+  double rate = segment->G, log_amplitude = NAN;
+  if (!field->freeze_second) rf_align_segment_growth(segment, &rate, &log_amplitude);
+  if (field->leak == 1) linear_sides(context, path, rate < 0 ? -path->sign : path->sign);
   out->destiny = destiny_of(path);
   out->G = segment->G;
   if (field->freeze_second) return;
-  double rate, log_amplitude;
-  rf_align_segment_growth(segment, &rate, &log_amplitude);
   if (rate < 0 && path->rank != field->d - 1) { /* an unstable direction, held only by exact alignment */
     out->destiny = RF_DESTINY_STUCK;
     out->G = 0;
@@ -176,8 +187,9 @@ static void start_sides(RfContext *context, RfAlignPath *path, const int8_t *sec
     path->side[i] = 0, path->window.place[i] = -1;
     if (zero_sample) continue;
     rf_align_set_side(path, i, sector ? sector[i] : fabs(h) <= near ? 0 : h > 0 ? 1 : -1);
+    if (field->leak == 1) continue; /* no kinks: sides say nothing, inputs keep their signs */
     if (fabs(h) <= near || path->side[i] * h <= 0) path->full_h[i] = 0;
-    if (path->side[i] == 0 && field->leak < 1) path->on[path->n_on++] = i; /* at leak 1 it is no kink */
+    if (path->side[i] == 0) path->on[path->n_on++] = i;
   }
 }
 
@@ -255,7 +267,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   if (turns) dt = rf_align_segment_turn_time(&segment);
   if (path->t + dt >= t_end || ends) { /* t_end comes first, or nothing comes any more */
     if (ends)
-      finish(path, out, &segment);
+      finish(context, path, out, &segment);
     else
       out->destiny = RF_DESTINY_RUNNING, out->G = segment.G;
     if (t_end < INFINITY) advance(path, &segment, t_end);

@@ -296,6 +296,14 @@ static void enclose_growth(RfProvedPath *path) {
   arb_clear(square), arb_clear(along), arf_clear(bound);
 }
 
+/* At leak 1 sides are those of the direction that is left, sign g; while it shrinks, the other one. */
+static void linear_sides(RfProvedPath *path, int sign) {
+  for (rf_index i = 0; i < path->n; i++) {
+    rf_prove_dot(path->b + i, path, row(path, i), path->g);
+    path->side[i] = (int8_t)(sign * rf_prove_sign(path, path->b + i));
+  }
+}
+
 /* Nothing comes any more: it grows for ever, or shrinks towards 0 where that is all the line allows. */
 static void finish(RfProvedPath *path, const Limits *limits) {
   RfAlignProof *out = path->out;
@@ -303,6 +311,7 @@ static void finish(RfProvedPath *path, const Limits *limits) {
     out->destiny = RF_DESTINY_STUCK;
     return;
   }
+  if (path->field->leak == 1) linear_sides(path, limits->stops ? -path->sign : path->sign);
   out->destiny = in_class_cone(path, 1)    ? RF_DESTINY_S_PLUS
                  : in_class_cone(path, -1) ? RF_DESTINY_S_MINUS
                                            : RF_DESTINY_EXTREMAL;

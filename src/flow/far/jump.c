@@ -235,7 +235,8 @@ static rf_index group_of_path(const RfPolish *polish, const RfSystem *system, co
   rf_index n = system->n, d = system->d;
   for (rf_index g = 0; g < polish->n_groups; g++)
     if (polish->groups[g].sign == (path->direction[d] >= 0 ? 1 : -1) &&
-        memcmp(system->sigma + polish->groups[g].unit * n, path->sector, (size_t)n) == 0)
+        (system->problem->leak == 1 ||
+         memcmp(system->sigma + polish->groups[g].unit * n, path->sector, (size_t)n) == 0))
       return g;
   return -1;
 }

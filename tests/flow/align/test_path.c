@@ -316,10 +316,38 @@ static void by_hand(void **state) {
   }
 }
 
+/* At leak 1 the field is one vector, w.g and a G turn into each other like sinh and cosh, and nothing happens
+ * where w.x changes its sign. Gone on with from a = 0, where a path is left, sides of the start must not
+ * count: a stayed 0 for ever. */
+static void linear(void **state) {
+  (void)state;
+  double X[] = {1, 0.5, -1, 1}, c[] = {0.5, -0.5}, v[] = {0.8, 1.3, -0.3}, g[] = {1, -0.25};
+  double G = hypot(g[0], g[1]), along = (v[0] * g[0] + v[1] * g[1]) / G, turn = atanh(0.3 / along) / G;
+  RfContext context;
+  rf_context_init(&context);
+  RfAlignField field = {.X = X, .c = c, .n = 2, .d = 2, .leak = 1};
+  RfAlignNeuron k, rest;
+  assert_ok(&context, rf_flow_align_neuron(&context, &k, &field, v, 0, NULL, INFINITY));
+  assert_close(k.t_state, turn, 1e-14);
+  assert_close(k.direction[2], 0, 0);
+  assert_int_equal(k.destiny, RF_DESTINY_S_PLUS); /* where it goes: along g, which separates */
+  assert_int_equal(k.sector[0], 1);
+  assert_int_equal(k.sector[1], -1);
+  assert_close(k.log_amplitude, log((along - 0.3) / 2), 1e-14);
+  int8_t start[] = {1, 1}; /* the sides of v */
+  assert_ok(&context, rf_flow_align_neuron(&context, &rest, &field, k.direction, k.log_norm, start, 2));
+  double size = exp(rest.log_norm), t = turn + 2, ahead = along * cosh(G * t) - 0.3 * sinh(G * t);
+  assert_close(size * rest.direction[2], along * sinh(G * t) - 0.3 * cosh(G * t), 1e-13);
+  for (int j = 0; j < 2; j++)
+    assert_close(size * rest.direction[j], v[j] + (ahead - along) * g[j] / G, 1e-13);
+  rf_align_neuron_free(&k), rf_align_neuron_free(&rest);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(invariants), cmocka_unit_test(restarts),          cmocka_unit_test(small_steps),
       cmocka_unit_test(symmetries), cmocka_unit_test(threads_and_sizes), cmocka_unit_test(by_hand),
+      cmocka_unit_test(linear),
   };
   return cmocka_run_group_tests_name("flow/align/path", tests, NULL, NULL);
 }
