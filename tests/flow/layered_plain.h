@@ -23,6 +23,7 @@ typedef struct Plain {
   double theta[PLAIN_MOST];
   double q[LAYERED_SAMPLES], p[LAYERED_SAMPLES], bend[LAYERED_SAMPLES];
   double log_S, log_loss, log_t, q_least;
+  double level, left; /* ln t at which ln L fell below the level, infinite before */
   long steps;
 } Plain;
 
@@ -245,7 +246,7 @@ static inline void plain_begin(Plain *s, const LayeredProblem *p, double width) 
     s->width[l] = width * scale;
   }
   memcpy(s->theta, p->net.theta, (size_t)s->count * sizeof(double));
-  s->log_t = -INFINITY;
+  s->log_t = s->level = -INFINITY, s->left = INFINITY;
 }
 
 /* Time of a step over which -ln S rose from -log_S to what it is now, as of a straight line. */
@@ -264,6 +265,7 @@ static inline PlainEnd plain_to_end(Plain *s, double tol) {
     plain_velocity(s, s->theta, v, J);
     if (s->steps > 0) plain_book(s, taken, log_S);
     log_S = s->log_S;
+    if (!(s->log_loss > s->level) && !isfinite(s->left)) s->left = s->log_t;
     if (s->q_least >= 400) return PLAIN_REACHED;
     if (s->log_loss < mark - 1e-7) mark = s->log_loss, since = s->log_t;
     if (s->log_t > fmax(since, 0) + log(1e6)) return PLAIN_PLATEAU;
@@ -296,6 +298,7 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
   PlainOpinion out = {.given = false};
   double norm = 0, near = 1e-3;
   plain_begin(&s, p, width);
+  if (limit->outcome == RF_FLOW_NOT_SEPARATED) s.level = limit->log_loss - near;
   out.end = plain_to_end(&s, tol);
   for (int e = 0; e < s.count; e++) norm += s.theta[e] * s.theta[e];
   norm = sqrt(norm);
@@ -304,7 +307,9 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
   out.margin = -s.log_loss / pow(norm, p->depth); /* smoothed: at 400 the losses are exponential */
   bool converged = limit->outcome == RF_FLOW_CONVERGED;
   bool later = out.end == PLAIN_PLATEAU && limit->log_loss < s.log_loss - near && limit->log_t > s.log_t;
-  out.given = out.end != PLAIN_LOST && !later; /* it leaves that loss, but afterwards */
+  /* A unit u widths beyond its kink is still felt by e^-u, and that shows when t is e^u. */
+  bool leaks = p->leak < 1 && !converged && isfinite(s.left) && s.left > 25;
+  out.given = out.end != PLAIN_LOST && !later && !leaks; /* it leaves that loss, but afterwards */
   if (!out.given)
     snprintf(out.text, sizeof out.text, "no opinion at ln t = %.3g, loss %.6g, margin %.3g, %ld steps",
              s.log_t, exp(s.log_loss), s.q_least, s.steps);
