@@ -327,19 +327,22 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
   return out;
 }
 
-/* What contradicts must do so with kinks a hundred times sharper and finer steps, too, at the same place: a
- * unit without weights gives width ln 2 where it should give 0, and margins made of that fall with it. */
+/* Where round kinks leave it open or contradict, sharper ones and finer steps are asked; these must
+ * contradict twice, and at one place: what a rounded kink does falls with its width. */
 static inline PlainOpinion plain_opinion(const LayeredProblem *p, const RfLayeredLimit *limit) {
   PlainOpinion out = plain_once(p, limit, 1e-5, 1e-7);
-  if (!out.contradicts) return out;
-  PlainOpinion finer = plain_once(p, limit, 1e-7, 1e-9);
-  bool same = out.end == finer.end &&
-              (out.end == PLAIN_REACHED ? fabs(out.margin - finer.margin) <= 1e-2 * fabs(finer.margin)
-                                        : fabs(out.log_loss - finer.log_loss) <= 1e-3);
-  if (finer.given && finer.contradicts && same) return finer;
-  finer.given = finer.contradicts = false;
-  snprintf(finer.text, sizeof finer.text, "no opinion: %.120s with round kinks only", out.text);
-  return finer;
+  if (out.given && !out.contradicts) return out;
+  PlainOpinion sharp = plain_once(p, limit, 1e-9, 1e-9);
+  if (!sharp.given || !sharp.contradicts) return sharp;
+  PlainOpinion other = plain_once(p, limit, 1e-7, 1e-9);
+  bool same = other.end == sharp.end &&
+              (other.end == PLAIN_REACHED ? fabs(other.margin - sharp.margin) <= 1e-2 * fabs(sharp.margin)
+                                          : fabs(other.log_loss - sharp.log_loss) <= 1e-3);
+  if (other.given && other.contradicts && same) return sharp;
+  sharp.given = sharp.contradicts = false;
+  snprintf(other.text, sizeof other.text, "no opinion: %.120s with one width only", sharp.text);
+  memcpy(sharp.text, other.text, sizeof sharp.text);
+  return sharp;
 }
 
 #endif
