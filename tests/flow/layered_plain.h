@@ -10,7 +10,7 @@
 
 #include "layered_families.h"
 
-enum { PLAIN_MOST = 64, PLAIN_WIDE = 4, PLAIN_DEEP = 4, PLAIN_STEPS = 20000 };
+enum { PLAIN_MOST = 64, PLAIN_WIDE = 4, PLAIN_DEEP = 4, PLAIN_STEPS = 8000 };
 
 typedef enum PlainEnd { PLAIN_REACHED, PLAIN_PLATEAU, PLAIN_LOST } PlainEnd;
 
@@ -282,6 +282,28 @@ static inline PlainEnd plain_to_end(Plain *s, double tol) {
   return PLAIN_LOST;
 }
 
+/* A unit with inputs has come to rest within its kinks on all samples, its weights near zero. Passing zero
+ * they take it across on all samples at once; rounded off, it comes across one after the other, and what
+ * stops it there, whatever the width, need not be in the way of the flow. */
+static inline bool plain_caught(const Plain *s) {
+  static PlainPass pass[LAYERED_SAMPLES];
+  for (int i = 0; i < s->n; i++) plain_pass(s, s->theta, i, &pass[i]);
+  for (int l = 0; l + 1 < s->depth; l++)
+    for (int r = 0; r < s->outputs[l]; r++) {
+      double input = 0, most = 0;
+      for (int i = 0; i < s->n; i++) {
+        double z = 0;
+        for (int c = 0; c < s->inputs[l]; c++) {
+          if (s->place[l][r][c] >= 0) input = fmax(input, fabs(pass[i].a[l][c]));
+          z += plain_entry(s, s->theta, l, r, c) * pass[i].a[l][c];
+        }
+        most = fmax(most, fabs(z));
+      }
+      if (input > (l > 0 ? 50 * s->width[l - 1] : 0) && most < 50 * s->width[l]) return true;
+    }
+  return false;
+}
+
 /* ---- what it says about a run ------------------------------------------------------------------ */
 
 typedef struct PlainOpinion {
@@ -309,6 +331,7 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
   bool later = out.end == PLAIN_PLATEAU && limit->log_loss < s.log_loss - near && limit->log_t > s.log_t;
   /* A unit u widths beyond its kink is still felt by e^-u, and that shows when t is e^u. */
   bool leaks = p->leak < 1 && !converged && isfinite(s.left) && s.left > 25;
+  bool caught = p->leak < 1 && out.end == PLAIN_PLATEAU && plain_caught(&s);
   out.given = out.end != PLAIN_LOST && !later && !leaks; /* it leaves that loss, but afterwards */
   if (!out.given)
     snprintf(out.text, sizeof out.text, "no opinion at ln t = %.3g, loss %.6g, margin %.3g, %ld steps",
@@ -324,6 +347,10 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
     snprintf(out.text, sizeof out.text, "at rest with loss %.9g, but it is %.9g at ln t = %.3g",
              exp(limit->log_loss), exp(s.log_loss), s.log_t);
   out.contradicts = out.given && out.text[0];
+  if (out.contradicts && caught) {
+    out.given = out.contradicts = false;
+    snprintf(out.text, sizeof out.text, "no opinion: a unit is caught where its weights are zero");
+  }
   return out;
 }
 

@@ -60,35 +60,58 @@ static void one_unit(void **state) {
   rf_layers_free(&p.net);
 }
 
+static PlainOpinion ask(uint64_t seed, int number, bool *asked) {
+  RfContext context;
+  RfFlowSettings settings;
+  RfLayeredLimit limit = {0};
+  LayeredProblem p;
+  PlainOpinion opinion = {.given = false};
+  rf_context_init(&context);
+  assert_ok(&context, layered_problem_new(&context, &p, seed, number));
+  rf_flow_settings_init(&settings);
+  settings.check_direction = false;
+  assert_true(rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings) >= 0);
+  *asked = limit.outcome == RF_FLOW_CONVERGED || limit.outcome == RF_FLOW_NOT_SEPARATED;
+  if (*asked) opinion = plain_opinion(&p, &limit);
+  if (opinion.text[0])
+    print_message("%d/%d %s: %s\n", (int)seed, number, rf_flow_outcome_name(limit.outcome), opinion.text);
+  rf_layered_limit_free(&limit);
+  rf_layers_free(&p.net);
+  return opinion;
+}
+
 static void statuses(void **state) {
   (void)state;
-  rf_index given = 0, asked = 0;
+  rf_index given = 0, count = 0;
   for (int number = 0; number < PROBLEMS; number++) {
-    RfContext context;
-    RfFlowSettings settings;
-    RfLayeredLimit limit = {0};
-    LayeredProblem p;
-    rf_context_init(&context);
-    assert_ok(&context, layered_problem_new(&context, &p, SEED, number));
-    rf_flow_settings_init(&settings);
-    settings.check_direction = false;
-    assert_true(rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings) >= 0);
-    if (limit.outcome == RF_FLOW_CONVERGED || limit.outcome == RF_FLOW_NOT_SEPARATED) {
-      PlainOpinion opinion = plain_opinion(&p, &limit);
-      asked++, given += opinion.given;
-      if (opinion.text[0])
-        print_message("%d/%d %s: %s\n", SEED, number, rf_flow_outcome_name(limit.outcome), opinion.text);
-      assert_false(opinion.contradicts);
-    }
-    rf_layered_limit_free(&limit);
-    rf_layers_free(&p.net);
+    bool asked;
+    PlainOpinion opinion = ask(SEED, number, &asked);
+    count += asked, given += opinion.given;
+    assert_false(opinion.contradicts);
   }
-  print_message("%d of %d runs with an opinion\n", (int)given, (int)asked);
-  assert_true(4 * given >= 3 * asked);
+  print_message("%d of %d runs with an opinion\n", (int)given, (int)count);
+  assert_true(10 * given >= 9 * count);
+}
+
+/* Networks called at rest that go on. */
+static void found_before(void **state) {
+  (void)state;
+  static const struct {
+    int seed, number;
+  } found[] = {
+      {4100, 35}, /* a weight passed zero, and the units above kept the sides of nothing: loss 5, not 1 */
+      {4101,
+       165}, /* small weights of degree 4 hardly move, and leave later: loss 3.47 at ln t = 6, then 2.03 */
+  };
+  for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
+    bool asked;
+    PlainOpinion opinion = ask((uint64_t)found[k].seed, found[k].number, &asked);
+    assert_true(asked && opinion.given && !opinion.contradicts);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(derivatives), cmocka_unit_test(one_unit),
-                                     cmocka_unit_test(statuses)};
+                                     cmocka_unit_test(statuses), cmocka_unit_test(found_before)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
