@@ -14,6 +14,8 @@
 #define RF_TOL_SLOPE_BLUR                                                                                    \
   4.0 /* and with long rows this times the rounding of a margin: a ratio of two weights, two roundings each  \
        */
+#define RF_TOL_SLOPE_ORIGIN                                                                                  \
+  3e-6 /* and at w = 0: what is let go late by e has missed a way of e^2, and w = 0 is known to 1e-9 */
 #define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
@@ -27,6 +29,9 @@
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
+#define RF_TOL_LAYER         1e-4 /* most that neurons are put apart before a ridge: the network sees its square */
+#define RF_TOL_LAYER_GROWTH  0.1  /* ln of the growth of margins meanwhile that is made up for */
+#define RF_TOL_LAYER_LEAST   1e-3 /* part of that for which there has to be room before the ridge */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */

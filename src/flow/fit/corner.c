@@ -201,7 +201,7 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
   double sign_a = a >= 0 ? 1 : -1;
-  if (memcmp(sigma, corner->before, (size_t)n) != 0) {
+  if (memcmp(sigma, corner->before, (size_t)n) != 0 && !run->problem->freeze_second) {
     RfStatus left = rf_system_refresh_unit(system, k);
     if (left) return left;
     rf_system_fields(system, system->y);
@@ -219,8 +219,10 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   bool stays = path.destiny == RF_DESTINY_STUCK || (!dies && !(pace > 0));
   corner->sides.count = path.branched ? 2 : 1;
   corner->n_on = 0;
+  /* it may die at w = 0 itself, where its direction is rounding */
+  bool away = rf_la_norm(path.direction, d) > RF_TOL_ORIGIN;
   for (rf_index j = 0; j < d; j++)
-    w[j] = dies    ? RF_TOL_ORIGIN_EXIT * path.direction[j]
+    w[j] = dies    ? (away ? RF_TOL_ORIGIN_EXIT * path.direction[j] : 0)
            : stays ? 0
                    : RF_TOL_ORIGIN_EXIT * sign_a * path.velocity[j] / pace;
   for (rf_index i = 0; i < n; i++) sigma[i] = stays ? 0 : path.sector[i];
@@ -419,6 +421,7 @@ static void largest_alone(RfRun *run) {
       rf_index other = run->hits[k].unit;
       if (other == hit.unit || run->hits[k].kind != RF_HIT_PLANE || run->hits[k].sample != hit.sample)
         continue;
+      if (rf_layer_inside(system, other) || rf_layer_inside(system, hit.unit)) continue; /* known */
       waits = (a[other] > 0) == (a[hit.unit] > 0) && (a[other] > 0) == (run->problem->y[hit.sample] > 0) &&
               rho[other] > rho[hit.unit] && memcmp(sigma, system->sigma + other * n, (size_t)n) == 0;
     }
