@@ -92,6 +92,7 @@ typedef struct RfSystem {
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
   int8_t *flip;      /* m: -1 where (w,a) was replaced by (-w,-a), linear nets only */
+  double known;      /* relative: what steps leave the weights known to, rounding at least */
   double *conserved; /* m: (a^2-|w|^2)/|(w,a)|^2 at the start, for the monitor; and rho at the start */
   /* clocks */
   double tau, log_t; /* log_t of the summed loss */
@@ -399,6 +400,7 @@ double rf_run_input_size(const RfRun *run, rf_index k, rf_index i);
 /* Events inside the step from system.y to y_end (fields of the system there) on the rows watched: fills
  * run->hits with their `at` unset. */
 RfStatus rf_events_find(RfRun *run, double h);
+RfStatus rf_events_add(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at);
 /* Explicit step: locates the hits by dense output, and slides that have ended before the first of them; keeps
  * the earliest. *where: its fraction, 2 when none is real. */
 RfStatus rf_events_locate(RfRun *run, double h, double *where);
@@ -435,6 +437,9 @@ double rf_local_bend(const RfRun *run, double h);
 /* Does it: explicit_method.end, patterns and events are those with the crossings. ok = false, and nothing
  * done but scratch spoilt: the step is too long for that. */
 RfStatus rf_local_step(RfRun *run, double h, bool *ok);
+
+/* plain.c: w, a and rho from v (in the place of w) and c, both in units of e^{2 rho}; a keeps its sign. */
+void rf_plain_split(double *v, double *a, double *rho, double c, rf_index d);
 
 /* ---- polish.c: the KKT point near a state, exactly ----------------------------------------- */
 
@@ -535,7 +540,12 @@ RfStatus rf_trace_step(RfRun *run);
 /* One row for the state as it is. */
 RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row);
 /* Energy identity on the explicit step just computed (dense output is prepared here). */
-void rf_trace_energy(RfRun *run, double h);
+RfStatus rf_trace_energy(RfRun *run, double h);
+/* What ln L falls by over the part `fraction` of that step, `fall_at` giving -d ln L / dtau at a state; y:
+ * room for one. Leaves the fields of the system anywhere. */
+typedef RfStatus (*RfFallAt)(void *who, RfRun *run, const double *y, double *fall);
+RfStatus rf_run_spent(RfRun *run, double h, double fraction, double *y, RfFallAt fall_at, void *who,
+                      double *spent);
 /* -d ln L / dtau = |velocity|^2 / (S L) >= 0 at y. */
 double rf_run_dissipation(RfRun *run, const double *y);
 /* Distance to settings->until: positive before it is reached; at the last fields, log_t that of the moment.

@@ -14,6 +14,8 @@
 #define RF_TOL_SLOPE_BLUR                                                                                    \
   4.0 /* and with long rows this times the rounding of a margin: a ratio of two weights, two roundings each  \
        */
+#define RF_TOL_SLOPE_ORIGIN                                                                                  \
+  3e-6 /* and at w = 0: what is let go late by e has missed a way of e^2, and w = 0 is known to 1e-9 */
 #define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
@@ -206,9 +208,13 @@
 #define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
-#define RF_TOL_NEARLY_BALANCED 0.1    /* a^2 - |w|^2 where a is known from it to the last digit */
+#define RF_TOL_NEARLY_BALANCED 0.1    /* graded: a^2 - |w|^2 where a is known from it to the last digit */
 #define RF_TOL_POWER           1e-13  /* two values of a power iteration agree */
 #define RF_TOL_MONOTONE        1e-7 /* of the smoothed margin: larger falls are faults, smaller ones are error */
+#define RF_TOL_ENERGY_PIECE    2.0 /* change of a margin on a piece of five Gauss points: right to some 1e-9 */
+#define RF_TOL_ENERGY_PART                                                                                   \
+  (-23.0) /* ln of the part in the loss, 1e-10, below which a sample brings nothing */
+#define RF_TOL_ENERGY_SHORTEST 1e-3 /* of a step: no shorter piece */
 #define RF_TOL_ENERGY_FLOOR    1e-3 /* drops of the loss below this are judged absolutely */
 
 #endif

@@ -348,27 +348,22 @@ static double reach(const RfAudit *audit, const RfRun *run) {
   return longest * sum;
 }
 
+static RfStatus fall_at(void *who, RfRun *run, const double *y, double *fall) {
+  double ignored;
+  return read_fall(who, run, y, fall, &ignored);
+}
+
 RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
-  static const double node[5] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
-                                 0.953089922969332};
-  static const double weight[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
-                                   0.118463442528095};
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system), every = audit->large ? STEP_EVERY_LARGE : STEP_EVERY;
   rf_index evaluations = system->evaluations;
-  double before, after, spent = 0, fall;
+  double before, after, spent = 0;
   if (run->problem->freeze_second || system->mu != 0) return RF_OK;
   if (audit->stepped_at > 0 && evaluations - audit->stepped_at < every) return RF_OK;
   audit->stepped_at = evaluations;
   RfStatus status = make_room(audit, size);
   if (!status) status = read_fall(audit, run, system->y, NULL, &before);
-  rf_explicit_dense(&run->explicit_method, system, h);
-  for (int j = 0; j < 10 && !status; j++) { /* five points on each half */
-    double at = 0.5 * (j < 5 ? node[j] : 1 + node[j - 5]), ignored;
-    rf_explicit_at(&run->explicit_method, audit->f, fraction * at, size);
-    status = read_fall(audit, run, audit->f, &fall, &ignored);
-    spent += 0.5 * h * fraction * weight[j % 5] * fall;
-  }
+  if (!status) status = rf_run_spent(run, h, fraction, audit->f, fall_at, audit, &spent);
   if (!status) {
     rf_explicit_at(&run->explicit_method, audit->f, fraction, size);
     status = read_fall(audit, run, audit->f, NULL, &after);

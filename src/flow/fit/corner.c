@@ -194,13 +194,18 @@ static RfStatus leave_origin(RfRun *run, RfAlignNeuron *path, const double *ahea
 
 /* A unit that slides on d-1 hyperplanes (or d = 1) may meet w = 0, and with it all hyperplanes at once. It
  * goes on in the direction it came, to where the path from there leads; when that comes back, it stays at
- * w = 0. */
+ * w = 0, until one of the slopes that hold it there ends: it leaves to that side. */
 static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d;
   int8_t *sigma = system->sigma + k * n;
   double *w = system->y + k * d, *ahead = corner->ahead, a = system->y[system->units * d + k];
   double sign_a = a >= 0 ? 1 : -1;
+  if (memcmp(sigma, corner->before, (size_t)n) != 0 && !run->problem->freeze_second) {
+    RfStatus left = rf_system_refresh_unit(system, k);
+    if (left) return left;
+    rf_system_fields(system, system->y);
+  }
   memcpy(ahead, rf_system_g(system, k), (size_t)d * sizeof(double));
   rf_system_project(system, k, ahead);
   double speed = rf_la_norm(ahead, d);
@@ -209,16 +214,17 @@ static RfStatus pass_origin(RfRun *run, Corner *corner, rf_index k) {
   RfAlignNeuron path = {0};
   RfStatus status = leave_origin(run, &path, ahead, sign_a);
   if (status) return status;
-  bool stays = path.destiny == RF_DESTINY_STUCK;
+  bool dies = path.destiny == RF_DESTINY_DEAD;
   double pace = path.velocity ? rf_la_norm(path.velocity, d) : 0;
+  bool stays = path.destiny == RF_DESTINY_STUCK || (!dies && !(pace > 0));
   corner->sides.count = path.branched ? 2 : 1;
   corner->n_on = 0;
-  if (path.destiny == RF_DESTINY_DEAD) {
-    for (rf_index j = 0; j < d; j++) w[j] = RF_TOL_ORIGIN_EXIT * path.direction[j];
-  } else {
-    for (rf_index j = 0; j < d; j++)
-      w[j] = stays || !(pace > 0) ? 0 : RF_TOL_ORIGIN_EXIT * sign_a * path.velocity[j] / pace;
-  }
+  /* it may die at w = 0 itself, where its direction is rounding */
+  bool away = rf_la_norm(path.direction, d) > RF_TOL_ORIGIN;
+  for (rf_index j = 0; j < d; j++)
+    w[j] = dies    ? (away ? RF_TOL_ORIGIN_EXIT * path.direction[j] : 0)
+           : stays ? 0
+                   : RF_TOL_ORIGIN_EXIT * sign_a * path.velocity[j] / pace;
   for (rf_index i = 0; i < n; i++) sigma[i] = stays ? 0 : path.sector[i];
   rf_align_neuron_free(&path);
   return rf_system_refresh_unit(system, k);
@@ -431,12 +437,45 @@ static void largest_alone(RfRun *run) {
   run->n_hits = kept;
 }
 
+/* A unit of the same pattern and sign is within rounding of the ridge that hit is about: there, too, on
+ * whichever side of it, and however far beyond it the step has ended. */
+static bool there_too(const RfRun *run, const RfHit *hit, rf_index u) {
+  const RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d;
+  const double *a = system->y + system->units * d, *rho = a + system->units;
+  if (u == hit->unit || system->dead[u] || system->c[hit->sample] == 0 || (a[u] > 0) != (a[hit->unit] > 0) ||
+      (a[u] > 0) != (run->problem->y[hit->sample] > 0) ||
+      memcmp(system->sigma + u * n, system->sigma + hit->unit * n, (size_t)n) != 0)
+    return false;
+  for (rf_index j = 0; j < run->n_hits; j++)
+    if (run->hits[j].unit == u) return false;
+  double moves = RF_TOL_CUT_MARGIN / fmax(rf_system_amplitude(system, rho[u]), RF_TOL_TINY);
+  double near = fmax(RF_TOL_PLANE, fmin(RF_TOL_APART, moves)) * system->x_norm[hit->sample];
+  return fabs(rf_la_dot(system->y + u * d, run->problem->X + hit->sample * d, d)) <= near;
+}
+
+/* Which of several units is beyond a ridge by more than rounding, and which not yet, is itself rounding: all
+ * of them are there. */
+static RfStatus add_companions(RfRun *run) {
+  rf_index located = run->n_hits;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < located; j++) {
+    RfHit hit = run->hits[j];
+    for (rf_index u = 0; u < run->system.units && hit.kind == RF_HIT_PLANE && !status; u++)
+      if (there_too(run, &hit, u)) status = rf_events_add(run, u, hit.sample, RF_HIT_PLANE, hit.at);
+  }
+  return status;
+}
+
 RfStatus rf_events_apply(RfRun *run) {
   RfSystem *system = &run->system;
   Corner corner;
-  RfStatus status = corner_new(run->context, &corner, system->n, system->d);
+  bool lost = run->phase.part == 3 && !run->problem->freeze_second;
+  RfStatus status = lost && !system->grade ? add_companions(run) : RF_OK;
   if (status) return status;
-  if (run->by_steps && run->phase.part == 3 && !run->problem->freeze_second) largest_alone(run);
+  status = corner_new(run->context, &corner, system->n, system->d);
+  if (status) return status;
+  if (run->by_steps && lost) largest_alone(run);
   qsort(run->hits, (size_t)run->n_hits, sizeof *run->hits, by_unit);
   rf_system_fields(system, system->y);
   for (rf_index j = 0, next; j < run->n_hits && !status; j = next) {

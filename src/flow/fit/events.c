@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
+RfStatus rf_events_add(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind, double at) {
   if (run->n_hits == run->cap_hits) {
     rf_index grown = run->cap_hits ? 2 * run->cap_hits : 64;
     RfHit *more = rf_resize(run->hits, grown, sizeof *more);
@@ -23,7 +23,7 @@ static RfStatus add_hit_at(RfRun *run, rf_index unit, rf_index sample, RfHitKind
 }
 
 static RfStatus add_hit(RfRun *run, rf_index unit, rf_index sample, RfHitKind kind) {
-  return add_hit_at(run, unit, sample, kind, 1);
+  return rf_events_add(run, unit, sample, kind, 1);
 }
 
 /* Smallest value inside (0,1) of the cubic with these ends and slopes (slopes already times h), and where. */
@@ -57,10 +57,28 @@ static double strength(const RfSystem *system, rf_index k) {
   return sum;
 }
 
+/* The same from the samples that share the line of hyperplane z: mirrored ones act whatever its slope. */
+static double strength_on_line(const RfSystem *system, const RfSlide *slide, rf_index z) {
+  double sum = 0;
+  for (rf_index j = 0; j < slide->n_on && slide->n_planes < slide->n_on; j++) {
+    rf_index i = slide->on[j];
+    if (slide->plane[j] == z && i != slide->first[z]) sum += fabs(system->c[i]) * system->x_norm[i];
+  }
+  return sum;
+}
+
+/* How far beyond [leak,1] a slope of unit k has to be. */
+static double slope_slack(const RfRun *run, rf_index k) {
+  const RfSystem *system = &run->system;
+  if (run->implicit) return RF_TOL_SLOPE_STIFF;
+  return rf_la_norm(system->y + k * system->d, system->d) < RF_TOL_ORIGIN ? RF_TOL_SLOPE_ORIGIN
+                                                                          : RF_TOL_SLOPE;
+}
+
 static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
-  double leak = system->problem->leak, beyond = run->implicit ? RF_TOL_SLOPE_STIFF : RF_TOL_SLOPE;
+  double leak = system->problem->leak, beyond = slope_slack(run, k);
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
@@ -70,10 +88,11 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
     rf_system_slide_slopes(system, k, slopes);
-    double acts = strength(system, k), blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(system) : 0;
+    double apart = strength(system, k), blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(system) : 0;
     for (rf_index z = 0; z < slide->n_planes && !status; z++) {
       /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
       double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
+      double acts = apart + strength_on_line(system, slide, z);
       double known = blur * (1 + acts / fmax(push, RF_TOL_TINY)), above = fmax(beyond, known);
       double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
       if ((slopes[z] < leak - slack || slopes[z] > 1 + above) && !settling(run, k, slide->first[z]))
@@ -152,7 +171,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
-    RfStatus status = below ? add_hit_at(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
+    RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
     if (!below && v1 < 0 && run->implicit) rf_system_meet(system, i, run->y_end + k * d);
@@ -304,8 +323,9 @@ static RfStatus slopes_before(RfRun *run, double s) {
     const RfSlide *slide = &system->slide[k];
     if (system->dead[k] || slide->n_on == 0 || rf_slide_dependent(slide)) continue;
     rf_system_slide_slopes(system, k, slopes);
+    double slack = slope_slack(run, k);
     for (rf_index z = 0; z < slide->n_planes && !status; z++) {
-      bool out = slopes[z] < leak - RF_TOL_SLOPE || slopes[z] > 1 + RF_TOL_SLOPE;
+      bool out = slopes[z] < leak - slack || slopes[z] > 1 + slack;
       if (out && !is_hit(run, k, slide->first[z])) status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
     }
   }

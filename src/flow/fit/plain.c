@@ -46,7 +46,7 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
 }
 
 /* w, a and rho from v (in the place of w) and c, both in units of e^{2 rho}; a keeps its sign. */
-static void split(double *v, double *a, double *rho, double c, rf_index d) {
+void rf_plain_split(double *v, double *a, double *rho, double c, rf_index d) {
   double length = rf_la_norm(v, d), root = hypot(c, 2 * length), larger = 0.5 * (root + fabs(c));
   double smaller = length * (length / larger), P = c > 0 ? larger : smaller, M = c > 0 ? smaller : larger;
   if (length > 0) rf_la_scale(v, sqrt(M / root) / length, d);
@@ -61,7 +61,7 @@ void rf_plain_to_polar(const uint8_t *plain, const RfSystem *system, double *fla
     if (!plain[k]) continue;
     *a = system->y[units * d + k];
     *rho = system->y[units * (d + 1) + k];
-    split(flat + k * d, a, rho, c, d);
+    rf_plain_split(flat + k * d, a, rho, c, d);
   }
 }
 
@@ -75,7 +75,7 @@ void rf_plain_between(const RfSystem *system, const double *from, double *to, do
     if (system->dead[k] || a0 * *a1 < 0) continue;
     for (rf_index j = 0; j < d; j++)
       w1[j] = (1 - fraction) * scale * fabs(a0) * w0[j] + fraction * fabs(*a1) * w1[j];
-    split(w1, a1, rho1, system->balanced[k] ? 0 : (1 - fraction) * c0 + fraction * c1, d);
+    rf_plain_split(w1, a1, rho1, system->balanced[k] ? 0 : (1 - fraction) * c0 + fraction * c1, d);
   }
 }
 
@@ -165,7 +165,7 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
     felt_by(restore, system, k);
     for (rf_index r = 0; r < rank; r++) rf_la_axpy(w, part * restore->right[r], restore->normal + r * d, d);
     rf_la_scale(w, fabs(*a), d);
-    split(w, a, y + units * (d + 1) + k, c, d); /* which is conserved */
+    rf_plain_split(w, a, y + units * (d + 1) + k, c, d); /* which is conserved */
   }
   return status;
 }

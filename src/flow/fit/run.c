@@ -81,6 +81,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
   run->log_t_class[0] = run->log_t_class[1] = run->last_smoothed = NAN;
   run->monitors.smoothed_margin_monotone = true;
   RfStatus status = rf_system_new(context, &run->system, problem);
+  run->system.known = RF_TOL_CANCELLED;
   if (!status) status = rf_run_resize(run);
   if (status) rf_run_free(run);
   return status;
@@ -226,10 +227,10 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
   bool stiff = rf_explicit_stiff(method, system, h);
-  if (run->recording && run->since_event % 16 == 8) rf_trace_energy(run, h);
+  RfStatus status = run->recording && run->since_event % 16 == 8 ? rf_trace_energy(run, h) : RF_OK;
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
   if (stiff) run->stiff_steps++, run->h_stiff = h;
-  RfStatus status = rf_observe_inside(run, h, 1);
+  if (!status) status = rf_observe_inside(run, h, 1);
   if (status) return status;
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
@@ -431,6 +432,8 @@ RfStatus rf_run_step(RfRun *run) {
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
+  /* implicit steps: RF_TOL_SLOPE_STIFF */
+  run->system.known = run->implicit ? RF_TOL_CANCELLED : fmax(RF_TOL_CANCELLED, run->tol);
   if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
   if (run->implicit && rf_stride_fits(run)) {
     status = rf_stride_step(run);

@@ -317,18 +317,17 @@ double rf_system_gauge_rate(const RfSystem *system) {
 }
 
 /* (a^2 - |w|^2) e^{2 rho} is what it was at the start. A unit that has grown by 1e6 keeps four digits of it
- * in (w, a), and when it shrinks again they decide where a passes 0: they are put back from the start while a
- * and |w| are near to each other, where they follow from it. */
+ * in (w, a), and when it shrinks again they decide where a passes 0; over a long rest steps lose it bit by
+ * bit. It is put back from the start, at the same a w e^{2 rho}: no margin moves. Steps of graded systems
+ * carry it themselves (plain.c) and need its digits only where a and |w| are near to each other. */
 static void restore_balance(const RfSystem *system, rf_index u, double *w, double *a, double *rho) {
   rf_index k = system->only[u];
-  double norm = rf_la_norm(w, system->d);
-  if (k < 0 || *a == 0 || norm == 0) return;
+  if (k < 0 || *a == 0 || rf_la_norm(w, system->d) == 0) return;
   double b = system->conserved[2 * k] *
              exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
-  if (!(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
-  *rho += 0.5 * log(norm * fabs(*a) / (0.5 * sqrt((1 - b) * (1 + b)))); /* a w e^{2 rho} stays */
-  rf_la_scale(w, sqrt(0.5 * (1 - b)) / norm, system->d);
-  *a = copysign(sqrt(0.5 * (1 + b)), *a);
+  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  rf_la_scale(w, fabs(*a), system->d);
+  rf_plain_split(w, a, rho, b, system->d);
 }
 
 void rf_system_normalise(RfSystem *system, double *y) {
@@ -364,31 +363,46 @@ void rf_system_normalise(RfSystem *system, double *y) {
 /* On the plus side of hyperplane k, where the samples in the direction of its normal are active, the force of
  * its samples along the normal is constant + kink, on the minus side constant + leak kink. */
 static void plane_weights(const RfSystem *system, const RfSlide *slide, rf_index k, double *constant,
-                          double *kink) {
+                          double *kink, double *terms) {
   double size = 0, leak = system->problem->leak;
-  *constant = *kink = 0;
+  *constant = *kink = *terms = 0;
   for (rf_index z = 0; z < slide->n_on; z++) {
     if (slide->plane[z] != k) continue;
     rf_index i = slide->on[z];
     bool same = (system->along[i] > 0) == (system->along[slide->first[k]] > 0);
     double push = system->c[i] * system->x_norm[i];
     *kink += push, size += fabs(push);
-    if (!same) *constant -= (1 + leak) * push;
+    if (same) continue;
+    *constant -= (1 + leak) * push;
+    *terms += (1 + leak) * fabs(push);
   }
   if (fabs(*kink) <= RF_TOL_CANCELLED * size) *kink = 0;
+  *terms += leak * size;
 }
 
 enum { FEW = 2000 }; /* entries of the data */
 
-/* row . field term by term: weights that differ by hundreds of orders do not drown each other. */
-static double plane_pull(const RfSystem *system, rf_index unit, const double *row) {
+/* row . field term by term: weights that differ by hundreds of orders do not drown each other; and the sizes
+ * of the terms. */
+static double plane_pull(const RfSystem *system, rf_index unit, const double *row, double *terms) {
   rf_index n = system->n, d = system->d;
   double sum = 0;
   for (rf_index i = 0; i < n; i++) {
     double factor = system->slope[unit * n + i] * system->c[i];
-    if (factor != 0) sum += factor * rf_la_dot(row, system->problem->X + i * d, d);
+    if (factor == 0) continue;
+    double term = factor * rf_la_dot(row, system->problem->X + i * d, d);
+    sum += term, *terms += fabs(term);
   }
   return sum;
+}
+
+/* A slope beyond [leak,1] by no more than what the terms it is made of are known to is at that end: a unit at
+ * rest beside others at rest is pushed by nothing else. A wall's own push is no such term at the lower end.
+ */
+static double within_known(const RfSystem *system, double slope, double kink, double terms) {
+  double leak = system->problem->leak, low = system->known * terms / fabs(kink), high = low + system->known;
+  if (slope < leak && slope >= leak - low) return leak;
+  return slope > 1 && slope <= 1 + high ? 1 : slope;
 }
 
 void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slopes) {
@@ -405,10 +419,13 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   else if (!few)
     rf_la_combine(field, system->problem->X, factor, n, d, d);
   for (rf_index k = 0; k < slide->n_planes; k++) {
-    double sum, kink;
-    plane_weights(system, slide, k, &sum, &kink);
-    sum += few ? plane_pull(system, unit, slide->pinv + k * d) : rf_la_dot(slide->pinv + k * d, field, d);
-    slopes[k] = kink != 0 ? -sum / kink : (a >= 0) == (sum > 0) ? INFINITY : -INFINITY;
+    double sum, kink, terms;
+    plane_weights(system, slide, k, &sum, &kink, &terms);
+    sum += few ? plane_pull(system, unit, slide->pinv + k * d, &terms)
+               : rf_la_dot(slide->pinv + k * d, field, d);
+    slopes[k] = kink != 0               ? within_known(system, -sum / kink, kink, terms)
+                : (a >= 0) == (sum > 0) ? INFINITY
+                                        : -INFINITY;
   }
 }
 
@@ -483,8 +500,8 @@ RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, bool average
     if (system->seen[i]) scale += fabs(system->c[i]) * system->x_norm[i];
   }
   for (rf_index k = 0; k < count; k++) {
-    double constant, *column = columns + k * d, size = system->x_norm[slide->first[k]];
-    plane_weights(system, slide, k, &constant, &work.kink[k]);
+    double constant, terms, *column = columns + k * d, size = system->x_norm[slide->first[k]];
+    plane_weights(system, slide, k, &constant, &work.kink[k], &terms);
     rf_la_axpy(work.part, constant / size, system->problem->X + slide->first[k] * d, d);
     for (rf_index j = 0; j < d; j++)
       column[j] = work.kink[k] * (system->problem->X[slide->first[k] * d + j] / size);

@@ -54,11 +54,24 @@ static void held_column(RfSided *sided, Holding *work, const double *v, rf_index
   sided->slope[at] = slope;
 }
 
+/* Speeds of a unit that is small are small, and so is what its slope does: every row of the step's equations
+ * at its own size, so that small units do not count as dependent. */
+static void equal_rows(Holding *work, rf_index K) {
+  double largest = rf_la_max_abs(work->jacobian, K * K);
+  for (rf_index r = 0; r < K; r++) {
+    double size = fmax(rf_la_max_abs(work->jacobian + r * K, K), RF_LAYERED_ROW * largest);
+    if (!(size > 0)) continue;
+    rf_la_scale(work->jacobian + r * K, 1 / size, K);
+    work->step[r] /= size;
+  }
+}
+
 /* Newton's step for the slopes, halved until the speeds fall; their size, or no number. */
 static double hold_step(RfSided *sided, Holding *work, double *v, double size) {
   rf_index K = sided->held, rank;
   for (rf_index k = 0; k < K; k++) held_column(sided, work, v, k);
   for (rf_index r = 0; r < K; r++) work->step[r] = -work->speed[r];
+  equal_rows(work, K);
   memcpy(work->before, sided->held_slope, (size_t)K * sizeof(double));
   if (rf_la_least_squares(sided->context, work->jacobian, work->step, K, K, RF_LAYERED_RANK, &rank))
     return NAN;
@@ -244,6 +257,7 @@ static RfStatus pivot(RfSided *sided, const Corner *corner, bool *found) {
   for (rf_index round = 0; round < 6 * corner->count + 10 && !status; round++) {
     rf_index worst;
     int8_t to, from;
+    if (rf_context_stop(sided->context)) return RF_INTERRUPTED;
     *found = is_way_on(sided, corner, round > 3 * corner->count, &worst, &to);
     if (*found || worst < 0) break;
     from = sided->side[worst];
@@ -312,19 +326,29 @@ static RfStatus try_all(RfSided *sided, const Corner *corner, bool *found) {
   return status;
 }
 
+/* All inputs of hidden unit h are rounding beside those of its layer. */
+static bool vanished(const RfSided *sided, rf_index h) {
+  double most = 0;
+  for (rf_index i = 0; i < sided->n; i++) most = fmax(most, fabs(sided->z[i * sided->hidden + h]));
+  return most <= RF_LAYERED_OVER * rf_sided_beyond(sided, h);
+}
+
 /* The units of the corner: held ones, those beyond their kinks, and others that are on them. A unit that is
- * farther beyond than events are found has crossed: it is where its input is. */
+ * farther beyond than events are found has crossed: it is where its input is. In large networks all that are
+ * beyond are decided about, but where the sample pushes nothing, which holds no unit; and a unit that has
+ * vanished keeps its sides: on all samples at once it would be nothing but a corner. */
 static RfStatus find_corner(RfSided *sided, Corner *corner) {
   corner->at = RF_NEW(rf_index, sided->n * sided->hidden);
   if (!corner->at) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for an event");
   for (rf_index at = 0; at < sided->n * sided->hidden; at++) {
     double near = RF_LAYERED_OVER * rf_sided_beyond(sided, at), z = sided->z[at];
+    bool felt = sided->p[at / sided->hidden] > RF_LAYERED_UNFELT_WEIGHT;
     if (sided->side[at] == 0) {
       corner->at[corner->count++] = at;
     } else if (rf_sided_off_side(sided, at)) {
       put(sided, at, (int8_t)-sided->side[at]);
-      if (fabs(z) <= near || sided->late) corner->at[corner->count++] = at;
-    } else if (fabs(z) <= near && sided->p[at / sided->hidden] > RF_LAYERED_UNFELT_WEIGHT) {
+      if (sided->late ? felt : fabs(z) <= near) corner->at[corner->count++] = at;
+    } else if (fabs(z) <= near && felt && !(sided->late && vanished(sided, at % sided->hidden))) {
       /* A weight that passes zero takes its unit across on all samples: all of them first try to cross. */
       if (sided->side[at] * z < 0) put(sided, at, (int8_t)-sided->side[at]);
       corner->at[corner->count++] = at;

@@ -87,14 +87,18 @@ static void add_hessian(Derivatives *d, rf_index i, double weight) {
 /* d ln(-loss')/dq. */
 static double rate(RfLoss loss, double q) { return loss == RF_LOSS_EXP ? -1 : -1 / (1 + exp(-q)); }
 
+static void mirror(double *J, rf_index P) {
+  for (rf_index r = 0; r < P; r++)
+    for (rf_index c = 0; c < r; c++) J[c * P + r] = J[r * P + c];
+}
+
 /* At fixed slopes. */
 static void fixed_slopes(Derivatives *d) {
   RfSided *sided = d->sided;
   rf_index P = sided->P, n = sided->n, felt = 0;
   for (rf_index i = 0; i < n; i++)
     if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_hessian(d, i, sided->p[i] * sided->y[i]);
-  for (rf_index r = 0; r < P; r++)
-    for (rf_index c = 0; c < r; c++) d->J[c * P + r] = d->J[r * P + c];
+  mirror(d->J, P);
   for (rf_index i = 0; i < n; i++) {
     if (!(sided->p[i] > RF_LAYERED_UNFELT_WEIGHT)) continue;
     double *row = d->rows + felt * P, *scaled = d->scaled + felt++ * P;
@@ -152,4 +156,31 @@ RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, 
   }
   rf_free(memory), rf_free(pivot);
   return status;
+}
+
+RfStatus rf_sided_hessian(RfSided *sided, double *H, const double *weights, const double *theta) {
+  rf_index P = sided->P, n = sided->n, square = sided->width * sided->width;
+  double *memory = RF_NEW(double, n + sided->net->n_layers * sided->width + 3 * square);
+  memset(H, 0, (size_t)(P * P) * sizeof(double));
+  if (!memory) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for second derivatives");
+  Derivatives d = {.sided = sided, .theta = theta, .J = H, .q = memory};
+  d.deltas = d.q + n, d.way = d.deltas + sided->net->n_layers * sided->width;
+  d.after = d.way + square, d.next = d.after + square;
+  rf_sided_outputs(sided, d.q, NULL, theta);
+  for (rf_index i = 0; i < n; i++)
+    if (weights[i] != 0) add_hessian(&d, i, weights[i]);
+  mirror(H, P);
+  rf_free(memory);
+  return RF_OK;
+}
+
+void rf_sided_slope_change(RfSided *sided, double *change, rf_index k, double weight) {
+  rf_index at = sided->held_at[k], i = at / sided->hidden;
+  double slope = sided->slope[at];
+  memset(change, 0, (size_t)sided->P * sizeof(double));
+  sided->slope[at] = 1;
+  rf_sided_add_output(sided, change, i, weight);
+  sided->slope[at] = 0;
+  rf_sided_add_output(sided, change, i, -weight);
+  sided->slope[at] = slope;
 }

@@ -26,6 +26,8 @@ enum { stages = 7 };
 /* Explicit steps made by stability before implicit ones, and how many of these before the next look. */
 /* Samples times hidden units from which on units change sides many to a step. */
 enum { LARGE = 2000 };
+/* Trial steps of one step in which several units change sides. */
+enum { LATE_ROUNDS = 12 };
 enum { STIFF_IN_A_ROW = 15, IMPLICIT_STEPS = 500 };
 
 struct RfLayeredFlowWork {
@@ -142,7 +144,7 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   if (!complete) goto no_memory;
   status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
                                   : rf_layers_loss_work_new(context, &work->loss, &flow->net, RF_DOUBLE, n);
-  if (!status && P <= RF_LAYERED_STIFF_MOST) status = rf_stiff_new(context, &work->stiff, P);
+  if (!status && P <= RF_LAYERED_STIFF_MOST_FROZEN) status = rf_stiff_new(context, &work->stiff, P);
   if (status) goto fail;
   work->smooth = !work->sided;
   flow->n = n, flow->loss = loss, flow->log_t = -INFINITY, flow->max_steps = 2000000;
@@ -288,14 +290,26 @@ static double first_event(const RfContext *context, RfLayeredFlow *flow, double 
 
 /* The same in large networks: as many units as the step meets, found together at its end. It is as long as
  * what their late change of sides costs stays small; straight lines tell that length, and one more trial step
- * of it is taken. */
+ * of it is taken. Where units turn round on the way straight lines end before the first of them, a little
+ * nearer with every step: then they are drawn from there, every third time to the middle. */
 static double late_events(const RfContext *context, RfLayeredFlow *flow, double step, Clock clock) {
   Work *work = flow->work;
+  double low = 0, high = step;
   rf_sided_mark(work->sided, 1);
-  double share = rf_sided_late(work->sided, RF_LAYERED_LATE * flow->norm / step);
-  if (!(share > 0)) return first_event(context, flow, step, clock);
-  if (share < 1) try_step(context, flow, share * step, clock);
-  return share * step;
+  for (int round = 1; round <= LATE_ROUNDS; round++) {
+    double share = rf_sided_late(work->sided, RF_LAYERED_LATE * flow->norm / (high - low));
+    if (!(share > 0) && low == 0) return first_event(context, flow, step, clock);
+    if (share >= 1 && round == 1) return step;
+    bool middle = round % 3 == 0 || !(share > 0 && share < 1);
+    double at = low + (middle ? 0.5 : share) * (high - low);
+    try_step(context, flow, at, clock);
+    bool beyond = rf_sided_violated(work->sided);
+    if ((beyond && !middle) || at > 0.5 * step) return at;
+    *(beyond ? &high : &low) = at;
+    rf_sided_mark(work->sided, beyond);
+  }
+  if (low > 0) try_step(context, flow, low, clock);
+  return low > 0 ? low : first_event(context, flow, step, clock);
 }
 
 /* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks. */
@@ -379,6 +393,8 @@ static void count_stiff(RfLayeredFlow *flow, double step) {
     return;
   }
   work->stiff_count = stability_bound(flow, step) ? work->stiff_count + 1 : 0;
+  rf_index most = work->clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_MOST_FROZEN : RF_LAYERED_STIFF_MOST;
+  if (flow->net.n_parameters > most) return;
   if (work->stiff && work->stiff_count >= STIFF_IN_A_ROW) work->implicit = IMPLICIT_STEPS;
 }
 

@@ -26,6 +26,9 @@
        */
 #define RF_LAYERED_STIFF_MOST                                                                                \
   200 /* parameters up to which a matrix a step costs less than the steps it saves */
+#define RF_LAYERED_STIFF_MOST_FROZEN                                                                         \
+  1500 /* the same with the scale frozen, where no growth rate is asked for and steps are a thousand times   \
+          longer */
 #define RF_LAYERED_STIFF_FROZEN 0.25 /* of kappa: what leaves a limit grows at rates of order one in it */
 
 #define RF_LAYERED_STIFF_LOOSER                                                                              \
@@ -46,6 +49,7 @@
 #define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_STALLS        1e-11 /* the same where it falls no more: no better is to be had */
 #define RF_LAYERED_LOST          1e-13 /* the same over |plane| times all pushes: no slopes hold, not rounding */
+#define RF_LAYERED_ROW           1e-13 /* what slopes do to a unit, over what they do to others: not rounding */
 #define RF_LAYERED_RELAX                                                                                     \
   1e-3 /* shortest step, of the width of [leak,1], in which slopes settle at a corner */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
@@ -56,14 +60,12 @@
 #define RF_LAYERED_MARGIN                                                                                    \
   400.0 /* smoothed margin at which the scale is frozen: weights are softmax to e^-400 */
 #define RF_LAYERED_MARGIN_OTHER 250.0 /* and in the second run, elsewhere on purpose */
-#define RF_LAYERED_DIFFERENCE                                                                                \
-  1e-5 /* step of difference quotients over the size of a weight: cube root of rounding */
-#define RF_LAYERED_NEWTON   1e-15 /* Newton has nothing left to do */
-#define RF_LAYERED_SOLVED   1e-10 /* residual of a KKT point, beside 1e-8 that certify asks for */
-#define RF_LAYERED_SYMMETRY 1e-9  /* singular values below this belong to symmetries of the network */
-#define RF_LAYERED_BELOW    1e-9  /* a margin is below 1 by this, not by rounding */
-#define RF_LAYERED_NEGATIVE 1e-12 /* a multiplier over |theta|^2 is negative by this, not by rounding */
-#define RF_LAYERED_WEIGHS   1e-6  /* weight of a sample that may be a support */
+#define RF_LAYERED_NEWTON       1e-15 /* Newton has nothing left to do */
+#define RF_LAYERED_SOLVED       1e-10 /* residual of a KKT point, beside 1e-8 that certify asks for */
+#define RF_LAYERED_SYMMETRY     1e-9  /* singular values below this belong to symmetries of the network */
+#define RF_LAYERED_BELOW        1e-9  /* a margin is below 1 by this, not by rounding */
+#define RF_LAYERED_NEGATIVE     1e-12 /* a multiplier over |theta|^2 is negative by this, not by rounding */
+#define RF_LAYERED_WEIGHS       1e-6  /* weight of a sample that may be a support */
 #define RF_LAYERED_FEWER                                                                                     \
   100.0                       /* where that leads nowhere, the next try asks for so much more: three tries   \
                                */

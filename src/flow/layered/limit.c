@@ -129,13 +129,22 @@ enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
 static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                        const double *y) {
   double stretch = 6, before = INFINITY;
-  RfLayeredNet last = {0};
+  RfLayeredNet last = {0}, from = {0};
   RfLayeredPolish polish = {0};
   RfStatus status = RF_OK;
-  bool agree = false, repels = false, leaving = false;
+  bool agree = false, repels = false, leaving = false, moving = false;
   for (int round = 0; round < (leaving ? STRETCHES_LEAVING : STRETCHES) && !status && !agree;
        round++, stretch = fmin(2 * stretch, 60)) {
-    status = rf_layered_flow_far(context, flow, stretch);
+    rf_layers_free(&from);
+    status = rf_layers_copy(context, &from, &flow->net);
+    if (!status) status = rf_layered_flow_far(context, flow, stretch);
+    moving = !status && flow->net.n_parameters > RF_LAYERED_STIFF_MOST &&
+             rf_layered_distance(from.theta, flow->net.theta, from.n_parameters) > RF_LAYERED_REACH;
+    if (moving) { /* a polish is dear there, and its point is not near yet */
+      polish.ok = false, before = INFINITY;
+      rf_layers_free(&last);
+      continue;
+    }
     if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
     double moved = polish.ok && last.theta
@@ -157,9 +166,9 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     end_with(limit, outcome_of(status), reason(status, flow)), status = RF_OK;
   else if (!agree)
     end_with(limit, RF_FLOW_UNDECIDED,
-             repels      ? "the KKT point next to the flow repels it, and it has not left"
-             : polish.ok ? "the direction still moves"
-                         : "no KKT point near the direction reached");
+             repels                ? "the KKT point next to the flow repels it, and it has not left"
+             : polish.ok || moving ? "the direction still moves"
+                                   : "no KKT point near the direction reached");
   else
     end_with(limit, RF_FLOW_CONVERGED, "");
   if (!status && !agree) { /* a point that was not decided on is no limit: the state itself is told */
@@ -167,7 +176,7 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     limit->distance = NAN;
     status = rf_layers_copy(context, &limit->net, &flow->net);
   }
-  rf_layers_free(&last);
+  rf_layers_free(&last), rf_layers_free(&from);
   return status;
 }
 

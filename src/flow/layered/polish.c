@@ -24,13 +24,13 @@ typedef struct Polish {
   double *G;           /* k+K rows of P: y_i df_i, then dz */
   double *system;      /* (P+k+K)^2 */
   double *step, *way;  /* P+k+K each */
-  double *plus, *minus;
+  double *plus;        /* P */
 } Polish;
 
 static void polish_free(Polish *polish) {
   rf_free(polish->support), rf_free(polish->lambda), rf_free(polish->theta), rf_free(polish->q);
   rf_free(polish->z), rf_free(polish->weights), rf_free(polish->G), rf_free(polish->system);
-  rf_free(polish->step), rf_free(polish->way), rf_free(polish->plus), rf_free(polish->minus);
+  rf_free(polish->step), rf_free(polish->way), rf_free(polish->plus);
 }
 
 static RfStatus polish_new(Polish *polish) {
@@ -40,10 +40,9 @@ static RfStatus polish_new(Polish *polish) {
   polish->z = RF_NEW(double, K + 1), polish->G = RF_NEW(double, (n + K) * P);
   polish->system = RF_NEW(double, size *size), polish->step = RF_NEW(double, size);
   polish->way = RF_NEW(double, size);
-  polish->plus = RF_NEW(double, P), polish->minus = RF_NEW(double, P);
+  polish->plus = RF_NEW(double, P);
   bool complete = polish->support && polish->lambda && polish->theta && polish->q && polish->weights &&
-                  polish->z && polish->G && polish->system && polish->step && polish->way && polish->plus &&
-                  polish->minus;
+                  polish->z && polish->G && polish->system && polish->step && polish->way && polish->plus;
   return complete ? RF_OK : rf_fail(polish->context, RF_ERR_MEMORY, "out of memory for a limit");
 }
 
@@ -62,43 +61,30 @@ static void evaluate(Polish *polish) {
     rf_sided_plane(polish->sided, polish->G + (polish->k + k) * P, k, polish->theta);
 }
 
-/* sum_S lambda_i y_i df_i at theta with parameter p moved by h. */
-static void shifted_gradient(Polish *polish, double *out, rf_index p, double h) {
-  double before = polish->theta[p];
-  polish->theta[p] += h;
-  rf_sided_gradient(polish->sided, out, polish->weights, polish->theta);
-  polish->theta[p] = before;
-}
-
-/* Derivatives by central differences: by sides, f is a polynomial in theta and in each slope. */
-static void form_system(Polish *polish) {
+/* By sides f is a polynomial in theta and affine in each slope: all derivatives are exact. */
+static RfStatus form_system(Polish *polish) {
   rf_index P = polish->P, k = polish->k, K = polish->K, size = P + k + K;
-  double h = RF_LAYERED_DIFFERENCE * rf_la_norm(polish->theta, P) / sqrt((double)P);
-  double *slopes = rf_sided_slopes(polish->sided);
-  memset(polish->system, 0, (size_t)(size * size) * sizeof(double));
+  double *system = polish->system;
   for (rf_index j = 0; j < k; j++)
     polish->weights[polish->support[j]] = polish->lambda[j] * polish->y[polish->support[j]];
-  for (rf_index p = 0; p < P; p++) {
-    shifted_gradient(polish, polish->plus, p, h);
-    shifted_gradient(polish, polish->minus, p, -h);
-    for (rf_index r = 0; r < P; r++)
-      polish->system[r * size + p] = (r == p) - (polish->plus[r] - polish->minus[r]) / (2 * h);
+  RfStatus status = rf_sided_hessian(polish->sided, system, polish->weights, polish->theta);
+  for (rf_index r = P - 1; r >= 0; r--) { /* rows of P become rows of size, in place from the last on */
+    memmove(system + r * size, system + r * P, (size_t)P * sizeof(double));
+    rf_la_scale(system + r * size, -1, P);
+    system[r * size + r] += 1;
   }
+  memset(system + P * size, 0, (size_t)((size - P) * size) * sizeof(double));
   for (rf_index j = 0; j < K; j++) {
-    double before = slopes[j];
-    slopes[j] = before + 0.25;
-    shifted_gradient(polish, polish->plus, 0, 0);
-    slopes[j] = before - 0.25;
-    shifted_gradient(polish, polish->minus, 0, 0);
-    slopes[j] = before;
-    for (rf_index r = 0; r < P; r++)
-      polish->system[r * size + P + k + j] = -(polish->plus[r] - polish->minus[r]) / 0.5;
+    rf_sided_slope_change(polish->sided, polish->plus, j,
+                          polish->weights[rf_sided_held_sample(polish->sided, j)]);
+    for (rf_index r = 0; r < P; r++) system[r * size + P + k + j] = -polish->plus[r];
   }
   for (rf_index j = 0; j < k + K; j++)
     for (rf_index r = 0; r < P; r++) {
-      if (j < k) polish->system[r * size + P + j] = -polish->G[j * P + r];
-      polish->system[(P + j) * size + r] = polish->G[j * P + r];
+      if (j < k) system[r * size + P + j] = -polish->G[j * P + r];
+      system[(P + j) * size + r] = polish->G[j * P + r];
     }
+  return status;
 }
 
 /* Minus the residual into step; returns its size relative to |theta|. */
@@ -133,9 +119,10 @@ static RfStatus newton(Polish *polish, double *error) {
   for (int round = 0; round < 60 && *error > RF_LAYERED_NEWTON && *error < 0.98 * before; round++) {
     before = *error;
     if (rf_context_stop(polish->context)) return RF_INTERRUPTED;
-    form_system(polish);
-    RfStatus status = rf_la_least_squares(polish->context, polish->system, polish->step, size, size,
-                                          RF_LAYERED_SYMMETRY, &rank);
+    RfStatus status = form_system(polish);
+    if (!status)
+      status = rf_la_least_squares(polish->context, polish->system, polish->step, size, size,
+                                   RF_LAYERED_SYMMETRY, &rank);
     if (status) return status;
     memcpy(polish->way, polish->step, (size_t)size * sizeof(double));
     *error = move(polish, polish->way, 1);

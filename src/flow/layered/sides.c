@@ -206,6 +206,7 @@ void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *
 }
 
 rf_index rf_sided_held(const RfSided *sided) { return sided->held; }
+rf_index rf_sided_held_sample(const RfSided *sided, rf_index k) { return sided->held_at[k] / sided->hidden; }
 double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 
 /* ---- the velocity, with slopes that hold --------------------------------------------------- */

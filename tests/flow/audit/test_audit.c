@@ -197,10 +197,39 @@ static void says_why(void **state) {
   assert_string_equal(why, "the audit of the run found energy off by 0.001");
 }
 
+/* A sample that nobody saw comes into sight of a network with margins of 79: its loss falls by tens of
+ * e-folds within a step that is right, and the integral over it needs more points. */
+static void loss_falls_at_once(void **state) {
+  (void)state;
+  double X[16] = {1.89,  -0.54, -1.36, 0.26,  0.04, 0.62, -0.19, 0.82,
+                  -1.19, -1.27, -0.78, -1.66, 1.69, 0.36, 1.21,  0.38};
+  double y[4] = {-1, -1, 1, 1}, a[3] = {0, 0.44, 0};
+  double W[12] = {-0.63, -1.23, -0.62, 0.63, -1.28, 0.75, 0.84, 0.63, -1.11, 0.62, 1.1, -0.57};
+  RfContext context;
+  RfNet net;
+  RfFlowStart start;
+  RfFlowSettings settings;
+  RfFlowResult result;
+  rf_context_init(&context);
+  assert_ok(&context, rf_net_new(&context, &net, 3, 4, 0));
+  memcpy(net.W, W, sizeof W);
+  memcpy(net.a, a, sizeof a);
+  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
+  RfFlowProblem problem = {.X = X, .y = y, .n = 4, .d = 4, .start = &start};
+  rf_flow_settings_init(&settings);
+  settings.audit = true;
+  assert_int_equal(rf_flow_run(&context, &result, &problem, &settings), RF_NOT_SEPARABLE);
+  assert_int_equal(result.limit.outcome, RF_FLOW_NOT_SEPARATED);
+  assert_true(result.audit.passed);
+  rf_flow_result_free(&result);
+  rf_flow_start_free(&start);
+  rf_net_free(&net);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(right_runs),   cmocka_unit_test(untouched),
                                      cmocka_unit_test(wrong_side),   cmocka_unit_test(illegal_slide),
                                      cmocka_unit_test(lost_balance), cmocka_unit_test(event_backwards),
-                                     cmocka_unit_test(says_why)};
+                                     cmocka_unit_test(says_why),     cmocka_unit_test(loss_falls_at_once)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

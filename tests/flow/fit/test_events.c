@@ -122,8 +122,69 @@ static void sign_change_is_a_branch(void **state) {
   rf_net_free(&net);
 }
 
+typedef struct Given {
+  rf_index n, d, m;
+  const double *X, *y, *W, *a;
+} Given;
+
+/* The flow of a network given by its numbers; leak 0, logistic loss. */
+static RfStatus run_given(RfContext *context, RfFlowResult *result, const Given *given) {
+  RfNet net;
+  RfFlowStart start;
+  RfFlowSettings settings;
+  rf_context_init(context);
+  assert_ok(context, rf_net_new(context, &net, given->m, given->d, 0));
+  memcpy(net.W, given->W, (size_t)(given->m * given->d) * sizeof(double));
+  memcpy(net.a, given->a, (size_t)given->m * sizeof(double));
+  assert_ok(context, rf_flow_start_from_net(context, &start, &net));
+  RfFlowProblem problem = {.X = given->X, .y = given->y, .n = given->n, .d = given->d, .start = &start};
+  rf_flow_settings_init(&settings);
+  settings.audit = true;
+  RfStatus status = rf_flow_run(context, result, &problem, &settings);
+  rf_flow_start_free(&start);
+  rf_net_free(&net);
+  return status;
+}
+
+/* Samples on a line: neuron 0 is driven to w = 0 from both sides, and as the negative half comes to rest its
+ * slope tends to an end. Let go there without being moved, it was let go again at every step ("events
+ * accumulate"). */
+static void held_at_the_origin(void **state) {
+  (void)state;
+  double X[4] = {-0.8, 0.3, -0.7, 0.9}, y[4] = {1, 1, -1, 1};
+  double W[4] = {0.1, -0.1, 0.6, 0.1}, a[4] = {-0.5, 0.4, 1.3, 0.9};
+  RfContext context;
+  RfFlowResult result;
+  assert_int_equal(run_given(&context, &result, &(Given){4, 1, 4, X, y, W, a}), RF_NOT_SEPARABLE);
+  assert_int_equal(result.limit.outcome, RF_FLOW_NOT_SEPARATED);
+  assert_int_equal(result.n_events, 4);
+  assert_true(result.audit.passed);
+  rf_flow_result_free(&result);
+}
+
+/* A neuron that slides into w = 0 and dies there was left in a direction of rounding, in which it would see a
+ * sample. */
+static void dies_at_the_origin(void **state) {
+  (void)state;
+  double X[6] = {-0.5761349533738837, -0.842274081678565, -1.1226078957315813,
+                 1.6100752499947402,  1.3882082345709414, -0.9694590112249774};
+  double W[12] = {1.1499613564341649, 0.3395279579748644, -0.1279628735874562,  1.0499564008073574,
+                  1.668207306476642,  0.4616503592025529, 1.1672686195217206,   -0.06986691319558495,
+                  -0.952516866290129, 0.4685954213012458, -0.26525621901712043, 0.671947811361916};
+  double y[3] = {-1, -1, -1}, a[6] = {0.2757319997342249,  0.5882920748565903,   0.7087521791354169,
+                                      -0.2586162058363856, -0.09917973516457314, 1.7912759868072796};
+  RfContext context;
+  RfFlowResult result;
+  assert_ok(&context, run_given(&context, &result, &(Given){3, 2, 6, X, y, W, a}));
+  assert_int_equal(result.limit.outcome, RF_FLOW_CONVERGED);
+  assert_true(result.audit.passed);
+  assert_int_equal(result.limit.n_dead, 1);
+  rf_flow_result_free(&result);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_are_legal),
-                                     cmocka_unit_test(sign_change_is_a_branch)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slides_are_legal), cmocka_unit_test(sign_change_is_a_branch),
+      cmocka_unit_test(held_at_the_origin), cmocka_unit_test(dies_at_the_origin)};
   return cmocka_run_group_tests_name("flow/fit/events", tests, NULL, NULL);
 }

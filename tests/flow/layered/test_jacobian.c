@@ -39,12 +39,46 @@ static void compare(RfSided *sided, const double *theta, rf_index P, rf_index n)
   rf_free(J), rf_free(log_S), rf_free(v), rf_free(plus), rf_free(minus), rf_free(at), rf_free(q);
 }
 
+/* Second derivatives of the outputs, and what a slope does, against differences of gradients: with sides
+ * fixed all are polynomials. */
+static void compare_outputs(RfSided *sided, const double *theta, rf_index P, rf_index n) {
+  double *H = RF_NEW(double, P *P), *plus = RF_NEW(double, P), *minus = RF_NEW(double, P),
+         *at = RF_NEW(double, P), *weights = RF_NEW(double, n), *q = RF_NEW(double, n);
+  double h = 1e-4 * rf_la_norm(theta, P);
+  assert_true(H && plus && minus && at && weights && q);
+  for (rf_index i = 0; i < n; i++) weights[i] = (double)(i % 3) - 0.5;
+  assert_ok(&context, rf_sided_hessian(sided, H, weights, theta));
+  double size = 1e-300 + rf_la_max_abs(H, P * P);
+  for (rf_index c = 0; c < P; c++) {
+    memcpy(at, theta, (size_t)P * sizeof(double));
+    at[c] = theta[c] + h;
+    rf_sided_gradient(sided, plus, weights, at);
+    at[c] = theta[c] - h;
+    rf_sided_gradient(sided, minus, weights, at);
+    for (rf_index r = 0; r < P; r++) assert_close((plus[r] - minus[r]) / (2 * h), H[r * P + c], 1e-9 * size);
+  }
+  for (rf_index k = 0; k < rf_sided_held(sided); k++) {
+    double *slopes = rf_sided_slopes(sided), before = slopes[k];
+    rf_sided_gradient(sided, minus, weights, theta);
+    slopes[k] = before + 0.25;
+    rf_sided_gradient(sided, plus, weights, theta);
+    slopes[k] = before;
+    rf_sided_outputs(sided, q, NULL, theta);
+    rf_sided_slope_change(sided, at, k, weights[rf_sided_held_sample(sided, k)]);
+    for (rf_index r = 0; r < P; r++)
+      assert_close((plus[r] - minus[r]) / 0.25, at[r], 1e-12 * (1 + rf_la_norm(plus, P)));
+  }
+  rf_sided_velocity(sided, at, q, theta);
+  rf_free(H), rf_free(plus), rf_free(minus), rf_free(at), rf_free(weights), rf_free(q);
+}
+
 static void look(void *user, const RfLayeredFlow *flow) {
   Tried *tried = user;
   RfSided *sided = rf_layered_sides(flow);
   bool held = rf_sided_held(sided) > 0;
   if (tried->steps++ % 10 != 5 || (held ? tried->held : tried->free) >= 3) return;
   compare(sided, flow->net.theta, flow->net.n_parameters, flow->n);
+  compare_outputs(sided, flow->net.theta, flow->net.n_parameters, flow->n);
   ++*(held ? &tried->held : &tried->free);
 }
 
