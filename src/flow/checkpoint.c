@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261116; /* layout of this file */
+static const double mark = 20261117; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -74,6 +74,7 @@ static void walk_system(Tape *tape, RfSystem *system) {
   }
   if (tape->load && !tape->broken) rf_system_count_members(system); /* follows from unit_of */
   put_doubles(tape, system->offset, m);
+  put_doubles(tape, system->stretch, m);
   bool kept = system->apart != NULL;
   put_bool(tape, &kept);
   if (tape->load && kept && !system->apart) system->apart = RF_NEW(double, m *(2 * d + 1));

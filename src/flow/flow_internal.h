@@ -89,6 +89,7 @@ typedef struct RfSystem {
   double *offset;    /* m: rho of the neuron minus rho of its unit */
   double *apart;     /* apart.c: m rows of 2d+1, NULL = not kept: w of the neuron minus that of its unit, the
                         unit's w     and the neuron's log-norm when that was so */
+  double *stretch;   /* layer.c: m: distances across a ridge are this many times what they are, 0 = not */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
   int8_t *flip;      /* m: -1 where (w,a) was replaced by (-w,-a), linear nets only */
@@ -368,6 +369,7 @@ void rf_run_reset(RfRun *run);
  * first of them. Every trial is one of the next. */
 RfStatus rf_run_shorten(RfRun *run, double *h);
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error);
+RfStatus rf_run_try_shorter(RfRun *run, double h); /* and its events */
 /* The natural unit of steps in tau: 1, except with a frozen second layer, whose clock has none. */
 double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
@@ -424,6 +426,24 @@ RfStatus rf_run_part_near(RfRun *run);
  * the state, and weights answer a crossing as much sooner: differences are stretched by that, as far as the
  * weights need it to settle in between. parted: it had several neurons, and the step is to be taken again. */
 RfStatus rf_run_part_at_ridge(RfRun *run, rf_index unit, bool *parted);
+
+/* Does it matter that the neurons of a unit meet the hyperplane of sample i one after the other? On a ridge
+ * it may; in a valley all of them are driven there, and only the turn of their difference counts. */
+bool rf_apart_matters(const RfSystem *system, rf_index u, rf_index i, double spread);
+/* layer.c: unit u comes to a ridge, that of sample i, while the scale is frozen: */
+bool rf_layer_takes(const RfRun *run, rf_index u, rf_index i);
+/* parts it before that into its neurons, as far from each other as the weights feel them; parted: it was; */
+RfStatus rf_layer_part(RfRun *run, rf_index u, rf_index i, bool *parted);
+/* ends the implicit step of length *h to y_end where merged units are near enough to be parted so; */
+RfStatus rf_layer_approach(RfRun *run, double *h);
+/* parts those that are; changed: units did; */
+RfStatus rf_layer_near(RfRun *run, bool *changed);
+/* u is one of these neurons; */
+bool rf_layer_inside(const RfSystem *system, rf_index u);
+/* and merges those that have stayed together again: the outgrown are farther apart by now than their places
+ * say. */
+typedef enum RfFold { RF_FOLD_OUTGROWN = 0, RF_FOLD_SAFE = 1, RF_FOLD_ALL = 2 } RfFold;
+RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed);
 
 /* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
  * hold. slopes: room for n. */

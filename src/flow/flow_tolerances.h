@@ -29,6 +29,9 @@
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
+#define RF_TOL_LAYER         1e-4 /* most that neurons are put apart before a ridge: the network sees its square */
+#define RF_TOL_LAYER_GROWTH  0.1  /* ln of the growth of margins meanwhile that is made up for */
+#define RF_TOL_LAYER_LEAST   1e-3 /* part of that for which there has to be room before the ridge */
 #define RF_TOL_ORIGIN                                                                                        \
   1e-9 /* |w| below counts as w = 0 when hyperplanes are met: sqrt of rounding, and some */
 #define RF_TOL_ORIGIN_EXIT 2e-9 /* and units that leave it start here */

@@ -99,8 +99,11 @@ static RfStatus advance(RfRun *run) {
 }
 
 /* Back to the fit, at the true scale. */
-static void wake(RfRun *run) {
+static RfStatus wake(RfRun *run) {
   RfSystem *system = &run->system;
+  bool folded;
+  RfStatus status = rf_layer_fold(run, RF_FOLD_ALL, &folded);
+  if (!status && folded) status = rf_run_resize(run);
   double *rho = rf_system_rho(system, system->y);
   for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;
   system->kappa = system->mu = 0;
@@ -109,6 +112,7 @@ static void wake(RfRun *run) {
   run->h = 0;
   run->wakes++;
   rf_run_reset(run);
+  return status;
 }
 
 /* The direction of the network by RF_MARKS numbers: sums over its units along fixed vectors of signs. */
@@ -359,7 +363,7 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
   }
   if (!status && !stop && !run->woken) status = frozen(run, polish, outcome, why);
   if (!status && run->woken) {
-    wake(run);
+    status = wake(run);
     rf_polish_free(polish);
   }
   return rf_run_ended(run, status, outcome, why);

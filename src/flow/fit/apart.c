@@ -40,7 +40,7 @@ RfStatus rf_apart_carry(RfSystem *system) {
     if (u < 0) continue;
     const double *w = system->y + u * d;
     rf_apart_of(system, k, log_norm_of(system, k), w, work);
-    bool alone = system->only[u] >= 0;
+    bool alone = system->only[u] >= 0 && !(system->stretch[k] > 0);
     for (rf_index j = 0; j < d; j++) row[j] = alone ? 0 : work[j];
     memcpy(row + d, w, (size_t)d * sizeof(double));
     row[2 * d] = log_norm_of(system, k);
@@ -123,9 +123,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
   return status;
 }
 
-/* Does it matter that the neurons of a unit meet the hyperplane of sample i one after the other? On a ridge
- * it may; in a valley all of them are driven there, and only the turn of their difference counts. */
-static bool matters(const RfSystem *system, rf_index u, rf_index i, double spread) {
+bool rf_apart_matters(const RfSystem *system, rf_index u, rf_index i, double spread) {
   double push = system->p[i] * system->x_norm[i], all = rf_system_reach(system);
   bool ridge = (system->y[system->units * system->d + u] > 0) == (system->problem->y[i] > 0);
   return ridge ? push > RF_TOL_AVERAGED * all : push * spread > RF_TOL_MERGED_PUSH * all;
@@ -152,8 +150,8 @@ static bool some_cross(const RfRun *run, rf_index u) {
   double spread = rf_apart_spread(system, u);
   for (rf_index i = 0; i < n && spread > RF_TOL_APART; i++) {
     double far = system->sigma[u * n + i] * rf_la_dot(run->y_end + u * d, system->problem->X + i * d, d);
-    if (system->sigma[u * n + i] != 0 && far < spread * system->x_norm[i] && matters(system, u, i, spread))
-      return true;
+    if (system->sigma[u * n + i] == 0 || far >= spread * system->x_norm[i]) continue;
+    if (rf_apart_matters(system, u, i, spread) && !rf_layer_takes(run, u, i)) return true;
   }
   return false;
 }
@@ -166,9 +164,14 @@ RfStatus rf_run_part_hits(RfRun *run, bool *parted) {
   if (!system->apart || rf_run_large(run)) return RF_OK;
   for (rf_index j = 0; j < run->n_hits && !status; j++) {
     const RfHit *hit = &run->hits[j];
+    bool now;
     if (hit->kind != RF_HIT_PLANE) continue;
+    if (rf_layer_takes(run, hit->unit, hit->sample)) {
+      status = rf_layer_part(run, hit->unit, hit->sample, &now);
+      continue;
+    }
     double spread = rf_apart_spread(system, hit->unit);
-    if (!(spread > RF_TOL_APART) || !matters(system, hit->unit, hit->sample, spread)) continue;
+    if (!(spread > RF_TOL_APART) || !rf_apart_matters(system, hit->unit, hit->sample, spread)) continue;
     status = part(run, hit->unit);
   }
   for (rf_index u = 0; u < before && !status && system->problem->leak != 1; u++)
@@ -190,12 +193,14 @@ RfStatus rf_run_part_near(RfRun *run) {
     for (rf_index i = 0; i < n && !status; i++) {
       double far = system->sigma[u * n + i] * rf_la_dot(w, system->problem->X + i * d, d);
       if (system->sigma[u * n + i] == 0 || far > 4 * spread * system->x_norm[i]) continue;
-      if (!matters(system, u, i, spread)) continue;
+      if (!rf_apart_matters(system, u, i, spread) || rf_layer_takes(run, u, i)) continue;
       status = part(run, u);
       break;
     }
   }
-  return system->units > before ? begin_again(run, status) : status;
+  bool changed = false;
+  if (!status) status = rf_layer_near(run, &changed);
+  return changed || system->units > before ? begin_again(run, status) : status;
 }
 
 /* ---- long steps ----------------------------------------------------------------------------- */

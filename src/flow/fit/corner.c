@@ -421,6 +421,7 @@ static void largest_alone(RfRun *run) {
       rf_index other = run->hits[k].unit;
       if (other == hit.unit || run->hits[k].kind != RF_HIT_PLANE || run->hits[k].sample != hit.sample)
         continue;
+      if (rf_layer_inside(system, other) || rf_layer_inside(system, hit.unit)) continue; /* known */
       waits = (a[other] > 0) == (a[hit.unit] > 0) && (a[other] > 0) == (run->problem->y[hit.sample] > 0) &&
               rho[other] > rho[hit.unit] && memcmp(sigma, system->sigma + other * n, (size_t)n) == 0;
     }

@@ -169,13 +169,20 @@ static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(r
 
 RfStatus rf_run_gather(RfRun *run) {
   rf_index merged = 0;
+  bool folded = false;
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_problem_wide(run->problem) ? RF_OK : rf_apart_carry(&run->system);
+  RfStatus status = rf_layer_fold(run, RF_FOLD_SAFE, &folded);
+  if (!status && folded) {
+    rf_system_fields(&run->system, run->system.y);
+    rf_system_planes(&run->system, run->system.y);
+  }
+  if (!status && !rf_problem_wide(run->problem)) status = rf_apart_carry(&run->system);
   for (rf_index u = 0; u < run->system.units && !status && rf_run_large(run); u++)
     status = rf_apart_slide(&run->system, u); /* small ones are parted at valleys that matter */
   if (!status) status = rf_system_merge(&run->system, &merged, run->together);
+  merged += folded;
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;

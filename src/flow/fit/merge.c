@@ -103,7 +103,8 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
   for (rf_index u = 0; u < units; u++) {
     into[u] = -1;
     before[u] = system->y[units * (d + 1) + u];
-    if (!system->dead[u] && system->balanced[u] && !near_plane(system, u, together))
+    if (!system->dead[u] && system->balanced[u] && !rf_layer_inside(system, u) &&
+        !near_plane(system, u, together))
       keys[live++] = (Key){system, u, along_signs(system->y + u * d, d)};
   }
   qsort(keys, (size_t)live, sizeof *keys, by_pattern);

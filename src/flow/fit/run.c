@@ -390,6 +390,7 @@ static RfStatus step_implicit(RfRun *run) {
   memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
   run->ends_only = true;
   if (!status && run->n_hits > 0) status = rf_run_shorten(run, &h);
+  if (!status) status = rf_layer_approach(run, &h);
   run->ends_only = false;
   bool parted = false;
   if (!status) status = rf_run_part_hits(run, &parted);

@@ -37,8 +37,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
   return least;
 }
 
-/* One trial of shorten(): the step of length h and its events. */
-static RfStatus try_shorter(RfRun *run, double h) {
+RfStatus rf_run_try_shorter(RfRun *run, double h) {
   RfSystem *system = &run->system;
   double error;
   RfStatus status = rf_run_try_implicit(run, h, &error);
@@ -57,7 +56,7 @@ static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, 
   *nothing = false;
   for (rf_index j = 0; j < run->n_hits; j++) at = fmin(at, run->hits[j].at);
   if (!(at < 1)) return RF_OK;
-  RfStatus status = try_shorter(run, at * h);
+  RfStatus status = rf_run_try_shorter(run, at * h);
   if (status) return status;
   if (run->n_hits > 0) {
     *high = at * h;
@@ -65,7 +64,7 @@ static RfStatus look_into_dips(RfRun *run, double h, double *low, double *high, 
   }
   *low = at * h;
   memcpy(run->explicit_method.end, run->y_end, (size_t)rf_system_size(&run->system) * sizeof(double));
-  status = try_shorter(run, h);
+  status = rf_run_try_shorter(run, h);
   *nothing = run->n_hits == 0;
   return status;
 }
@@ -92,7 +91,7 @@ static bool answered_before(const RfRun *run, double h) {
   if (!(system->tau + h - run->phase.tau_event < settling)) return false;
   for (rf_index j = 0; j < run->n_hits; j++) {
     const RfHit *hit = &run->hits[j];
-    if (hit->kind != RF_HIT_PLANE) return false;
+    if (hit->kind != RF_HIT_PLANE || rf_layer_inside(system, hit->unit)) return false;
     double side = system->sigma[hit->unit * system->n + hit->sample], size = system->x_norm[hit->sample];
     double left = side * rf_la_dot(system->y + hit->unit * system->d,
                                    run->problem->X + hit->sample * system->d, system->d);
@@ -109,10 +108,10 @@ static RfStatus step_over(RfRun *run, double *h, bool *over) {
   *over = false;
   if (!answered_before(run, *h)) return RF_OK;
   double settled = RF_TOL_SETTLING / fmax(1, run->system.q_least);
-  RfStatus status = try_shorter(run, settled);
+  RfStatus status = rf_run_try_shorter(run, settled);
   *over = !status && run->n_hits == 0;
   if (*over) *h = settled;
-  return status || *over ? status : try_shorter(run, *h);
+  return status || *over ? status : rf_run_try_shorter(run, *h);
 }
 
 /* Long rows: where a step ends is known to the rounding of the margins, and units move by that times the
@@ -159,7 +158,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
         low +
         (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
     middle = fmax(middle, shortest);
-    status = try_shorter(run, middle);
+    status = rf_run_try_shorter(run, middle);
     if (status) return status;
     at_high = run->n_hits > 0;
     if (at_high) {
@@ -171,7 +170,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
     }
   }
   *h = high;
-  if (!at_high) status = try_shorter(run, high);
+  if (!at_high) status = rf_run_try_shorter(run, high);
   if (!status && system->grade && !run->problem->freeze_second) meet_between(run, y_low, low, h);
   return status;
 }

@@ -16,6 +16,7 @@ void rf_system_free(RfSystem *system) {
   rf_free(system->slope);
   rf_free(system->balanced);
   rf_free(system->apart);
+  rf_free(system->stretch);
   rf_free(system->dead);
   rf_free(system->slide);
   rf_free(system->unit_of);
@@ -60,6 +61,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->unit_of = RF_NEW(rf_index, m);
   system->only = RF_NEW(rf_index, m);
   system->offset = RF_NEW(double, m);
+  system->stretch = RF_NEW(double, m);
   system->rest = RF_NEW(double, md);
   system->is_dead = RF_NEW(uint8_t, m);
   system->flip = RF_NEW(int8_t, m);
@@ -76,10 +78,10 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
   if (!system->only || !system->y || !system->sigma || !system->slope || !system->balanced || !system->dead ||
-      !system->slide || !system->unit_of || !system->offset || !system->rest || !system->is_dead ||
-      !system->flip || !system->conserved || !system->H || !system->M || !system->g || !system->q ||
-      !system->seen || !system->line || !system->along || !system->hash || !system->class_of || !system->V ||
-      !system->clear)
+      !system->slide || !system->unit_of || !system->offset || !system->stretch || !system->rest ||
+      !system->is_dead || !system->flip || !system->conserved || !system->H || !system->M || !system->g ||
+      !system->q || !system->seen || !system->line || !system->along || !system->hash || !system->class_of ||
+      !system->V || !system->clear)
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld neurons and %lld samples", (long long)m,
                    (long long)n);
   system->clear_w = system->clear + m;

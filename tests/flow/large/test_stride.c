@@ -92,13 +92,13 @@ static void random_labels(void **state) {
 
 /* Who crosses a ridge turns the weights, and others on their way to it may turn back, neurons of one merged
  * unit among them. The margins are those of the events located one by one, with units parted at ridges; long
- * steps that crossed several ridges at once, and merged units as one, ended at 0.01909 and 0.02554. */
+ * steps that crossed several ridges at once, and merged units as one, ended at 0.0480262 and 0.0255410. */
 static void ridges_in_order(void **state) {
   (void)state;
   static const struct {
     const char *spec;
     double margin;
-  } cases[] = {{"gaussian,n=40,d=6,seed=6", 0.0205801}, {"gaussian,n=40,d=6,seed=20", 0.0259945}};
+  } cases[] = {{"gaussian,n=40,d=6,seed=1", 0.0480281}, {"gaussian,n=40,d=6,seed=20", 0.0259945}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     RfContext context;
     RfFlowResult result;
