@@ -66,16 +66,21 @@ typedef struct RfSystem {
   RfContext *context;
   const RfFlowProblem *problem;
   rf_index n, d, m;
-  rf_index units; /* live units */
-  double *
-      y; /* units*(d+2)+1: W (units x d) | a | rho | time since the start of the step times exp(log_S_step) */
-  int8_t *sigma;     /* units x n */
-  double *slope;     /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
-  uint8_t *balanced; /* per unit */
-  uint8_t *dead;     /* per unit: moves no more (removed from the arrays now and then) */
-  RfSlide *slide;    /* per unit */
-  double *clear;     /* per unit: no hyperplane within this of clear_w (d each), which has its pattern; <= 0:
-                        unknown */
+  rf_index units;      /* live units */
+  double *y;           /* units*(d+2)+1: W (units x d) | a | rho | time since the start of the step times
+                          exp(log_S_step); then the residues */
+  rf_index residues;   /* n for rows of very different lengths, 0 otherwise: margins beside what the weights
+                          give, which know them to rounding of huge terms (margins.c) */
+  const double *given; /* n: margins of the next rf_system_fields instead of those at y, NULL = none */
+  double *kept;        /* 2 n: scratch of those who keep margins */
+  bool by_margins;     /* implicit steps are solved in margins */
+  int8_t *sigma;       /* units x n */
+  double *slope;       /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
+  uint8_t *balanced;   /* per unit */
+  uint8_t *dead;       /* per unit: moves no more (removed from the arrays now and then) */
+  RfSlide *slide;      /* per unit */
+  double *clear; /* per unit: no hyperplane within this of clear_w (d each), which has its pattern; <= 0:
+                    unknown */
   double *clear_w;
   /* classes.c: units of one pattern */
   rf_index classes;
@@ -121,7 +126,11 @@ typedef struct RfSystem {
 
 RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem *problem);
 void rf_system_free(RfSystem *system);
-static inline rf_index rf_system_size(const RfSystem *system) { return system->units * (system->d + 2) + 1; }
+/* Place of the clock in y, and of the residues behind it. */
+static inline rf_index rf_system_clock(const RfSystem *system) { return system->units * (system->d + 2); }
+static inline rf_index rf_system_size(const RfSystem *system) {
+  return rf_system_clock(system) + 1 + system->residues;
+}
 static inline double *rf_system_a(const RfSystem *system, double *y) { return y + system->units * system->d; }
 static inline double *rf_system_rho(const RfSystem *system, double *y) {
   return y + system->units * (system->d + 1);
@@ -150,6 +159,14 @@ double rf_system_amplitude(const RfSystem *system, double rho);
 /* Frozen second layer: how fast the fastest unit moves in the gauge per unit of field, the natural unit of
  * 1/tau. */
 double rf_system_gauge_rate(const RfSystem *system);
+/* margins.c: the residues at y become those with which the margins there are q (n); only where these have
+ * moved by rounding of their terms (q not system->kept); reads margins at y (NULL: nobody keeps them) before
+ * a move that leaves them; samples far from having weight have none; terms that a margin is the sum of. */
+void rf_system_keep(RfSystem *system, double *y, const double *q);
+void rf_system_keep_rounding(RfSystem *system, double *y, const double *q);
+const double *rf_system_hold(RfSystem *system, const double *y);
+void rf_system_forget(RfSystem *system);
+double rf_system_terms(const RfSystem *system, rf_index i);
 /* Restores |(w,a)| = 1 (and a = +-1/sqrt 2 of the balanced) in y; with a frozen second layer the gauge. */
 void rf_system_normalise(RfSystem *system, double *y);
 /* Rebuilds slope and slide of a unit from sigma; marks it dead when leak = 0 and no sample is active. */
@@ -485,8 +502,8 @@ void rf_polish_free(RfPolish *polish);
  * and the rest solved again. ok = false when Newton's method does not reach a feasible KKT point. */
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min);
 
-/* With the scale frozen at margins of 1e4 and more, a unit whose log-norm is below this changes no margin by
- * more than 1e-8: that changes how fast it arrives, not where. */
+/* With the scale frozen, a unit whose log-norm is below this changes no margin by more than 1e-8: that
+ * changes how fast it arrives, not where. */
 #define RF_SMALL_RHO_FROZEN (-9.0)
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
@@ -595,10 +612,9 @@ typedef struct RfGraded {
   double *reflections; /* count rows of d, the first r entries of row r are 0 */
 } RfGraded;
 
-/* The lengths of the rows differ so much that parts of the network are judged by their margins; and that the
+/* The lengths of the rows differ so much that parts of the network are judged by their margins, and that the
  * coordinates matter. */
 bool rf_rows_spread(const double *X, rf_index n, rf_index d);
-bool rf_graded_helps(const double *X, rf_index n, rf_index d);
 /* Finds the coordinates and turns X into them. */
 RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
 void rf_graded_free(RfGraded *graded);

@@ -183,7 +183,9 @@
 #define RF_TOL_BLUR                                                                                          \
   1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
         */
-#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_MARGIN_FAR 50.0  /* over the least margin, and times its rounding: a sample without weight */
+#define RF_TOL_CARRIED    1e-9  /* rounding of margins by the weights from which on the state carries them */
+#define RF_TOL_ROUNDING   1e-15 /* of the terms of a margin: some units in the last place */
 #define RF_TOL_ANSWER                                                                                        \
   1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
         */

@@ -89,7 +89,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
   if (!w) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
   memcpy(w, y + unit * d, (size_t)d * sizeof(double));
   off_the_sum(system, unit, w, rho, off, w + d);
-  y[grown * (d + 2)] = y[units * (d + 2)];
+  memmove(y + grown * (d + 2), y + units * (d + 2), (size_t)(1 + system->residues) * sizeof(double));
   memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
   memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
   RfStatus status = RF_OK;
@@ -130,7 +130,9 @@ bool rf_apart_matters(const RfSystem *system, rf_index u, rf_index i, double spr
 }
 
 static RfStatus part(RfRun *run, rf_index u) {
+  const double *q = rf_system_hold(&run->system, run->system.y);
   RfStatus status = rf_system_part(&run->system, u);
+  if (!status) rf_system_keep(&run->system, run->system.y, q);
   rf_run_forget_repeats(run), run->held.steps = 0;
   return status;
 }

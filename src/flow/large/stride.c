@@ -392,7 +392,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   if (!system->classes_known) rf_system_fields(system, system->y);
   double b1 = -system->log_S;
   if (run->phase.part != 3) rf_run_book_time(system, b0, b1, b1 - b0, b1 - b0, h);
-  system->y[rf_system_size(system) - 1] = 0;
+  system->y[rf_system_clock(system)] = 0;
   system->tau += h;
   system->kappa += system->mu * h;
   for (rf_index u = 0; u < units && !status; u++) {
@@ -476,7 +476,7 @@ RfStatus rf_stride_step(RfRun *run) {
   if (!wanted || !slopes) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a long step");
   if (!status) rf_system_rhs(system, system->y, run->f);
   if (!status && !(h > 0)) {
-    double speed = rf_la_max_abs(run->f, rf_system_size(system) - 1);
+    double speed = rf_la_max_abs(run->f, rf_system_clock(system));
     h = speed > 0 ? tolerance / speed : 1;
   }
   if (run->phase.part == 3 && run->phase.growth > 0) h = fmin(h, longest(run) / run->phase.growth);
