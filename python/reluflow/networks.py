@@ -32,7 +32,11 @@ class Network:
 
     def __call__(self, X: Any) -> Floats:
         """Outputs f(x_i)."""
-        Z = _array(X) @ self.W.T
+        rows = _array(X)
+        if rows.shape[-1:] != self.W.shape[1:]:
+            raise ValueError(f"X of shape {rows.shape}, but the network takes {self.W.shape[1]} columns (biases are a constant column: "
+                             "call the Limit itself, or Model.inputs first)")
+        Z = rows @ self.W.T
         return np.asarray(np.maximum(Z, self.leak * Z) @ self.a)
 
     @property

@@ -195,6 +195,8 @@ def test_outputs_at_the_limit():
     will = limit_of([(W, b), (A, rng.normal(size=2))], X, y)
     assert will.flow.limit.status == "converged" and np.array_equal(np.sign(will(X)), y)
     assert np.min(y * will(X)) == pytest.approx(will.margin)
+    with pytest.raises(ValueError, match="takes 5 columns"):
+        will.network(X)
 
 
 def test_perceptrons_of_scikit_learn():

@@ -195,6 +195,9 @@ RfStatus rf_system_compress(RfSystem *system);
 RfStatus rf_apart_carry(RfSystem *system);
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
 double rf_apart_spread(const RfSystem *system, rf_index unit);
+/* The unit has come to hyperplanes that hold it: what its neurons were apart across them is gone, since each
+ * is held there, sooner or later, and what pushes them across it has no other part. */
+RfStatus rf_apart_slide(RfSystem *system, rf_index unit);
 /* Every neuron of the unit is a unit again. */
 RfStatus rf_system_part(RfSystem *system, rf_index unit);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
@@ -394,6 +397,8 @@ static inline bool rf_problem_large(const RfFlowProblem *problem) {
   return problem->start->m * problem->n >= RF_LARGE;
 }
 static inline bool rf_run_large(const RfRun *run) { return rf_problem_large(run->problem); }
+/* So many neurons that a single one changes the network by less than merging does. */
+bool rf_problem_wide(const RfFlowProblem *problem);
 /* Largest difference of directions that such a run merges. */
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
@@ -434,6 +439,10 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
+/* Long steps: the unit comes to a ridge. With the scale frozen true margins are e^{2 kappa} times those of
+ * the state, and weights answer a crossing as much sooner: differences are stretched by that, as far as the
+ * weights need it to settle in between. parted: it had several neurons, and the step is to be taken again. */
+RfStatus rf_run_part_at_ridge(RfRun *run, rf_index unit, bool *parted);
 
 /* Does it matter that the neurons of a unit meet the hyperplane of sample i one after the other? On a ridge
  * it may; in a valley all of them are driven there, and only the turn of their difference counts. */

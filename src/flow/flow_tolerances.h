@@ -133,7 +133,9 @@
 
 /* ---- long steps (large/) ---------------------------------------------------------------------------- */
 
-#define RF_TOL_STRIDE        2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE 6e-5 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_RIDGE                                                                                  \
+  1e-5 /* a step ends at most this far behind its first ridge: a fifth of what a step may be off */
 #define RF_TOL_STRIDE_MARGIN 1e-7 /* margins that solve the equations of a step: weights to as much */
 #define RF_TOL_STRIDE_ROUGH                                                                                  \
   1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */

@@ -56,8 +56,10 @@ RfStatus rf_run_resize(RfRun *run) {
 
 enum { WIDE = 2000 }; /* neurons among which a single one changes the network by less than merging does */
 
+bool rf_problem_wide(const RfFlowProblem *problem) { return problem->start->m >= WIDE; }
+
 double rf_run_together(const RfFlowProblem *problem) {
-  return problem->start->m >= WIDE ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
+  return rf_problem_wide(problem) ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
 }
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
