@@ -582,22 +582,6 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
 
-/* ---- graded.c: coordinates for rows of very different lengths ------------------------------ */
-
-typedef struct RfGraded {
-  rf_index d, count;
-  double *reflections; /* count rows of d, the first r entries of row r are 0 */
-} RfGraded;
-
-/* The lengths of the rows differ so much that parts of the network are judged by their margins, and that the
- * coordinates matter. */
-bool rf_rows_spread(const double *X, rf_index n, rf_index d);
-/* Finds the coordinates and turns X into them. */
-RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
-void rf_graded_free(RfGraded *graded);
-void rf_graded_turn(const RfGraded *graded, double *v);
-void rf_graded_back(const RfGraded *graded, double *v);
-
 /* ---- flow.c -------------------------------------------------------------------------------- */
 
 /* What a run with this outcome returns. */

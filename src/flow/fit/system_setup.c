@@ -1,5 +1,6 @@
 /* Building the system from a problem; patterns, slides, death, and dropping what no longer moves. */
 #include "flow/flow_internal.h"
+#include "flow/graded.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
