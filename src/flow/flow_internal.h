@@ -178,6 +178,9 @@ RfStatus rf_system_compress(RfSystem *system);
 RfStatus rf_apart_carry(RfSystem *system);
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
 double rf_apart_spread(const RfSystem *system, rf_index unit);
+/* Neurons that slide are not apart across what they slide on, nor when they leave it: called before they do.
+ */
+RfStatus rf_apart_slid(RfSystem *system, rf_index unit);
 /* Every neuron of the unit is a unit again. */
 RfStatus rf_system_part(RfSystem *system, rf_index unit);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
