@@ -5,11 +5,13 @@
  *   bench_statuses [--runs N] [--times N] [--threads K] [--seed S] [--first J] [--family F|all] [--list]
  *
  * Problems with up to six neurons from the families of tests/flow/families.h in turn, until N runs of
- * either word have an opinion; then N finite times. Without --seed the clock gives it, and it is printed.
- * Contradictions are printed as commands, with --list also where the integrator has no opinion. Exit status
- * 1 when something is contradicted. */
+ * either word have an opinion; then N finite times. `layered`: networks of depth 2 to 4, against a plain
+ * integration (tests/flow/layered_plain.h), without finite times; not one of all. Without --seed the clock
+ * gives it, and it is printed. Contradictions are printed as commands, with --list also where the integrator
+ * has no opinion. Exit status 1 when something is contradicted. */
 #include <time.h>
 
+#include "../tests/flow/layered_plain.h"
 #include "../tests/flow/opinion.h"
 #include "jobs.h"
 #include "options.h"
@@ -18,7 +20,7 @@ enum { JOB_SECONDS = 120, WORDS = 2 };
 
 typedef struct Options {
   long runs, times, first, threads;
-  int family; /* FAMILY_COUNT: all */
+  int family; /* FAMILY_COUNT: layered; FAMILY_COUNT + 1: all */
   uint64_t seed;
   bool list;
 } Options;
@@ -39,13 +41,15 @@ typedef struct Row {
 typedef struct Bench {
   Options options;
   bool finite;
-  Row rows[FAMILY_COUNT][WORDS], times[FAMILY_COUNT];
+  Row rows[FAMILY_COUNT + 1][WORDS], times[FAMILY_COUNT + 1];
   long given[WORDS], others, given_times;
 } Bench;
 
 static Family family_of(const Bench *bench, long job) {
-  return (Family)(bench->options.family < FAMILY_COUNT ? bench->options.family : job % FAMILY_COUNT);
+  return (Family)(bench->options.family <= FAMILY_COUNT ? bench->options.family : job % FAMILY_COUNT);
 }
+
+static const char *name_of(int family) { return family < FAMILY_COUNT ? family_names[family] : "layered"; }
 
 static void make_problem(const Bench *bench, long job, FamilyProblem *p, double *time) {
   RfContext context;
@@ -55,9 +59,34 @@ static void make_problem(const Bench *bench, long job, FamilyProblem *p, double 
   if (bench->finite) p->scale = 1, p->flow.log_scale = 0; /* the integrator's clock is plain time */
 }
 
+static void work_layered(const Bench *bench, long job, Report *report) {
+  RfContext context;
+  RfFlowSettings settings;
+  RfLayeredLimit limit = {0};
+  LayeredProblem p;
+  rf_context_init(&context);
+  if (layered_problem_new(&context, &p, bench->options.seed, job)) exit(2);
+  rf_flow_settings_init(&settings);
+  report->status = rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings);
+  report->flow_seconds = jobs_own_seconds();
+  if (report->status < 0) return;
+  report->outcome = limit.outcome;
+  report->asked = limit.outcome == RF_FLOW_CONVERGED || limit.outcome == RF_FLOW_NOT_SEPARATED;
+  if (!report->asked) return;
+  PlainOpinion own = plain_opinion(&p, &limit);
+  report->opinion = (Opinion){
+      .given = own.given, .contradicts = own.contradicts, .distance = own.distance, .log_t = own.log_t};
+  snprintf(report->opinion.text, sizeof report->opinion.text, "%s", own.text);
+  report->opinion_seconds = jobs_own_seconds() - report->flow_seconds;
+}
+
 static void work(void *user, long job, void *into) {
   const Bench *bench = user;
   Report *report = into;
+  if (bench->options.family == FAMILY_COUNT) {
+    work_layered(bench, job, report);
+    return;
+  }
   RfContext context;
   RfFlowSettings settings;
   RfFlowResult result = {0};
@@ -81,9 +110,14 @@ static void tell(const Bench *bench, long job, const char *what, const Report *r
   FamilyProblem p;
   double time;
   char flags[64] = "";
+  if (bench->options.family == FAMILY_COUNT) {
+    printf("# layered %ld, %s: %s: %s\n", job, rf_flow_outcome_name(report->outcome), what,
+           report->opinion.text);
+    return;
+  }
   make_problem(bench, job, &p, &time);
   if (bench->finite) snprintf(flags, sizeof flags, " --until time=%.17g", time);
-  printf("# %s %ld, %s: %s: %s\n", family_names[family_of(bench, job)], job,
+  printf("# %s %ld, %s: %s: %s\n", name_of((int)family_of(bench, job)), job,
          rf_flow_outcome_name(report->outcome), what, report->opinion.text);
   family_problem_print(stdout, &p, flags);
   family_problem_free(&p);
@@ -136,13 +170,13 @@ static void add(Row *sum, const Row *r) {
 
 static bool read_options(Options *o, int argc, char **argv) {
   *o = (Options){
-      .runs = 500, .times = 200, .threads = 1, .family = FAMILY_COUNT, .seed = (uint64_t)time(NULL)};
+      .runs = 500, .times = 200, .threads = 1, .family = FAMILY_COUNT + 1, .seed = (uint64_t)time(NULL)};
   const BenchOption table[] = {OPTION("--runs", "N", OPTION_COUNT, &o->runs),
                                OPTION("--times", "N", OPTION_COUNT, &o->times),
                                OPTION("--threads", "K", OPTION_COUNT, &o->threads),
                                OPTION("--seed", "S", OPTION_SEED, &o->seed),
                                OPTION("--first", "J", OPTION_COUNT, &o->first),
-                               OPTION_OF("--family", "F|all", &o->family, family_names, "all"),
+                               OPTION_OF("--family", "F|all", &o->family, family_names, "layered", "all"),
                                OPTION("--list", NULL, OPTION_SWITCH, &o->list)};
   return bench_options(table, (int)(sizeof table / sizeof *table), argc, argv);
 }
@@ -162,13 +196,14 @@ int main(int argc, char **argv) {
   printf("seed %llu\n", (unsigned long long)bench.options.seed);
   if (bench.options.runs > 0) jobs_run(&jobs, bench.options.first, most);
   bench.finite = true;
-  if (bench.options.times > 0) jobs_run(&jobs, bench.options.first, most);
+  if (bench.options.times > 0 && bench.options.family != FAMILY_COUNT)
+    jobs_run(&jobs, bench.options.first, most);
   printf("\n%-12s %-14s %6s %7s %6s %13s %12s %7s %9s %8s %9s\n", "family", "status", "runs", "agreed",
          "brief", "contradicted", "not decided", "faults", "mean s", "worst s", "farthest");
-  for (int f = 0; f < FAMILY_COUNT; f++) {
+  for (int f = 0; f <= FAMILY_COUNT; f++) {
     for (int w = 0; w < WORDS; w++)
-      print_row(family_names[f], words[w], &bench.rows[f][w]), add(&sums[w], &bench.rows[f][w]);
-    print_row(family_names[f], "time=T", &bench.times[f]), add(&sums[WORDS], &bench.times[f]);
+      print_row(name_of(f), words[w], &bench.rows[f][w]), add(&sums[w], &bench.rows[f][w]);
+    print_row(name_of(f), "time=T", &bench.times[f]), add(&sums[WORDS], &bench.times[f]);
   }
   for (int w = 0; w < WORDS; w++) print_row("all", words[w], &sums[w]);
   print_row("all", "time=T", &sums[WORDS]);

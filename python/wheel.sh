@@ -19,9 +19,9 @@ largest=15000000 # bytes of the wheel
 # ---- headers and libraries of Debian 11 ----
 sysroot=$work/sysroot
 packages="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libgomp1 libjansson4 libjansson-dev libgmp10 libgmp-dev zlib1g zlib1g-dev libsqlite3-dev libmpfr6 libmpfr-dev gcc-10-base base-files"
-if [ ! -e "$sysroot/done" ]; then
+if [ "$(cat "$sysroot/done" 2>/dev/null)" != "$packages" ]; then # a folder of another list is made anew
   say "unpacking Debian 11's headers and libraries"
-  rm -rf "$sysroot" "$work/apt"; mkdir -p "$sysroot" "$work/apt/lists/partial" "$work/apt/archives/partial" "$work/apt/debs"
+  rm -rf "$sysroot" "$work/apt" "$work/flint"; mkdir -p "$sysroot" "$work/apt/lists/partial" "$work/apt/archives/partial" "$work/apt/debs"
   mirror=${RF_DEBIAN:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 -v security)} # the one this machine uses
   for line in "deb bullseye" "deb-src trixie"; do
     echo "${line% *} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror ${line#* } main"
@@ -38,7 +38,7 @@ if [ ! -e "$sysroot/done" ]; then
   # SQLite's archive asks for the newest log as well; as an archive, so that it can be told otherwise
   objcopy --redefine-sym log=log@GLIBC_2.2.5 "$sysroot/usr/lib/x86_64-linux-gnu/libsqlite3.a"
   rm -f "$sysroot"/usr/lib/x86_64-linux-gnu/libsqlite3.so*
-  touch "$sysroot/done"
+  printf '%s' "$packages" >"$sysroot/done"
 fi
 libraries=$sysroot/usr/lib/x86_64-linux-gnu
 

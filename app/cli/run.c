@@ -10,26 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Set by SIGINT and SIGTERM; the library polls it. */
 static volatile int cancelled;
 
+static struct timespec asked; /* when */
+
+/* The first signal asks politely, and ends the program at once when it comes again; within a second or two it
+ * is the same one: `timeout` and shells send it to the process and to its group. */
 static void on_signal(int number) {
-  (void)number;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!cancelled) asked = now;
   cancelled = 1;
+  if (now.tv_sec - asked.tv_sec < 2) return;
+  signal(number, SIG_DFL);
+  raise(number);
 }
 
-/* The first signal asks politely; SA_RESETHAND lets a second one end the program at once. */
 static void catch_signals(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
-  action.sa_flags = (int)SA_RESETHAND;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   action.sa_handler = SIG_IGN;
-  action.sa_flags = 0;
   sigaction(SIGPIPE, &action, NULL);
 }
 

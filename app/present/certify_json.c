@@ -20,6 +20,15 @@ static void proved_json(RfJson *json, const RfProvedPoint *p) {
   rf_json_end(json);
 }
 
+/* Is there an exact KKT point, and within which distance of the network? */
+static void exists_json(RfJson *json, const RfProvedPoint *p) {
+  if (!p->asked) return rf_json_null(json, "exists");
+  rf_json_object(json, "exists");
+  rf_json_boolean(json, "proved", p->proved);
+  rf_json_number(json, "radius", p->proved ? p->distance : NAN);
+  rf_json_end(json);
+}
+
 static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest, const RfProvedPoint *proved) {
   bool known = kkt->lambda != NULL;
   rf_json_object(json, "kkt");
@@ -48,6 +57,7 @@ static void kkt_json(RfJson *json, const RfKkt *kkt, const RfNearest *nearest, c
   } else {
     rf_json_null(json, "nearest");
   }
+  exists_json(json, proved);
   proved_json(json, proved);
   rf_json_end(json);
 }
@@ -133,6 +143,7 @@ void rf_robustness_json(RfJson *json, const RfRobustness *r) {
   rf_json_boolean(json, "exact", r->exact);
   rf_json_number(json, "smallest", rf_robustness_quantile(r, 0));
   rf_json_number(json, "median", rf_robustness_quantile(r, 0.5));
+  rf_json_numbers(json, "radius", r->distance, r->n);
   rf_json_numbers(json, "distance", r->distance, r->n);
   rf_json_numbers(json, "lower", r->lower, r->n);
   rf_json_matrix(json, "nearest", r->nearest, r->n, r->d);

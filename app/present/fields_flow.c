@@ -15,6 +15,8 @@ static const RfField flow[] = {
     RF_OBJECT_ROW("alignment", "the phase near zero, exact in the limit of small scale (summed loss)"),
     RF_NUMBER_ROW("alignment.t1", "time", "end of alignment: the largest t_last"),
     RF_BOOLEAN_ROW("alignment.branched", "some neuron met a ridge"),
+    RF_BOOLEAN_ROW("alignment.proved",
+                   "with --prove-alignment: the path of every neuron is decided; null without"),
     RF_OBJECT_ROW("alignment.neurons[]", "one object per neuron, in the caller's order"),
     RF_STRING_ROW("alignment.neurons[].destiny", "S+ | S- | dead | extremal | stuck"),
     RF_STRING_ROW("alignment.neurons[].sector", "sign of w.x_i at the end of alignment: a string of + - 0"),

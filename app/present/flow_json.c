@@ -100,6 +100,13 @@ static void alignment_proof_json(RfJson *json, const RfAlignment *alignment) {
   rf_json_end(json);
 }
 
+static void all_proved_json(RfJson *json, const RfAlignment *alignment) {
+  bool all = true;
+  if (alignment->m == 0 || !alignment->neurons[0].proof.asked) return rf_json_null(json, "proved");
+  for (rf_index k = 0; k < alignment->m; k++) all = all && alignment->neurons[k].proof.proved;
+  rf_json_boolean(json, "proved", all);
+}
+
 static void branches_json(RfJson *json, const RfAlignment *alignment, char *text) {
   rf_json_array(json, "branches");
   for (rf_index k = 0; k < alignment->m; k++) {
@@ -127,6 +134,7 @@ static void alignment_json(RfJson *json, const RfFlowReport *report, char *text)
   rf_json_object(json, "alignment");
   rf_json_number(json, "t1", alignment->t1);
   rf_json_boolean(json, "branched", alignment->branched);
+  all_proved_json(json, alignment);
   if (report->detail == 0) {
     rf_json_null(json, "neurons");
   } else {

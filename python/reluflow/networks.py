@@ -32,7 +32,11 @@ class Network:
 
     def __call__(self, X: Any) -> Floats:
         """Outputs f(x_i)."""
-        Z = _array(X) @ self.W.T
+        rows = _array(X)
+        if rows.shape[-1:] != self.W.shape[1:]:
+            raise ValueError(f"X of shape {rows.shape}, but the network takes {self.W.shape[1]} columns (biases are a constant column: "
+                             "call the Limit itself, or Model.inputs first)")
+        Z = rows @ self.W.T
         return np.asarray(np.maximum(Z, self.leak * Z) @ self.a)
 
     @property
@@ -111,6 +115,7 @@ class Model:
 Image = tuple[int, ...]  # channels, height, width
 
 _SINGLE = ("float32", "float16", "bfloat16")
+FORWARD_TOL = 1e-2  # of the largest output: bfloat16 computes to that, another activation or order is farther off
 SINGLE_TOL = 1e-5  # a network in single precision knows its margins to about a hundred roundings of 6e-8
 
 
@@ -318,9 +323,41 @@ def _pair(model: Any) -> tuple[Floats, Floats] | None:
     return (W, a) if W.ndim == 2 and a.ndim == 1 else None
 
 
+def _forward(model: Any, rows: Floats, size: Image | None) -> Floats:
+    """What a module puts out, as in `eval` mode; its modes are left as they were."""
+    parts = list(model.modules())
+    modes = [part.training for part in parts]
+    model.eval()
+    try:
+        inputs = next(iter(model.parameters())).detach().new_tensor(rows if size is None else rows.reshape(-1, *size))
+        return _array(model(inputs)).reshape(len(rows), -1)
+    finally:
+        for part, mode in zip(parts, modes):
+            part.training = mode
+
+
+def _try_forward(model: Any, found: Model, size: Image | None) -> None:
+    """A module of one's own is known by its weights alone: does it compute what they say? Tried on eight random rows."""
+    if not (callable(model) and hasattr(model, "modules") and hasattr(model, "parameters")):
+        return
+    hint = "give a method __reluflow__() that returns ([(W1, b1), ...], leak), or the state dict"
+    first = found.network.W if isinstance(found.network, Network) else np.empty(found.network.layers[0]["shape"])
+    rows = np.random.RandomState(0).normal(size=(8, first.shape[1] - (found.constant is not None)))
+    try:
+        out = _forward(model, rows, size)
+    except Exception as error:
+        raise ValueError(f"the forward pass of {type(model).__name__} cannot be tried on rows of {rows.shape[1]} numbers ({error}): {hint}") from error
+    if out.shape[1] not in (1, 2):
+        raise ValueError(f"the forward pass of {type(model).__name__} has {out.shape[1]} outputs: {hint}")
+    own = out[:, 1] - out[:, 0] if out.shape[1] == 2 else out[:, 0]
+    if not np.max(np.abs(found.network(found.inputs(rows)) - own)) <= FORWARD_TOL * np.max(np.abs(own)):
+        raise ValueError(f"the forward pass of {type(model).__name__} is not that of its weights in order with "
+                         f"{'ReLU' if found.network.leak == 0 else f'slope {found.network.leak:g}'} in between: {hint}")
+
+
 def model_from(model: Any, leak: float | None = None, size: Image | None = None) -> Model:
     """A network from the many things that are one: a `Network`, a pair (W, a), a result, a dict with W and a or with layers, a
-    PyTorch module or state dict, a list of arrays, or an object whose method ``__reluflow__()`` returns the pair (list of W
+    PyTorch module or state dict, a perceptron of scikit-learn, a list of arrays, or an object whose method ``__reluflow__()`` returns the pair (list of W
     or (W, b), leak). `leak` is for those that do not say it themselves; `size` the shape of images for convolutions."""
     if isinstance(model, Model):
         return model
@@ -343,7 +380,13 @@ def model_from(model: Any, leak: float | None = None, size: Image | None = None)
         linear, own_leak = _from_modules(model, size)
         return _assemble(linear, stated if own_leak is None else own_leak)
     if hasattr(model, "state_dict"):
-        return _assemble(_from_state(model.state_dict()), stated)
+        found = _assemble(_from_state(model.state_dict()), stated)
+        _try_forward(model, found, size)
+        return found
+    if hasattr(model, "coefs_") and hasattr(model, "intercepts_"):  # scikit-learn's perceptrons
+        if model.activation != "relu":
+            raise ValueError(f"{type(model).__name__} with activation={model.activation!r}: only 'relu' is known here")
+        return _assemble(_from_pairs(list(zip(model.coefs_, model.intercepts_)), True), 0.0)
     raise TypeError(f"cannot take a {type(model).__name__} for a network (two-layer or layered)")
 
 

@@ -7,7 +7,7 @@ and tensors are recognised by what they offer, and those on a GPU are copied.
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,9 @@ class Limit:
     distance : |theta/|theta| - limit|.
     disagreements : samples that it classifies differently now.
     notes : how biases and outputs were taken.
+
+    ``limit(X)`` gives the outputs of the network at t = infinity for data as they are (two outputs: their difference), of the
+    size that |theta| = 1 makes.
     """
 
     start: Network | LayeredNetwork
@@ -48,11 +51,21 @@ class Limit:
     distance: float
     disagreements: int
     notes: tuple[str, ...] = ()
+    model: Model | None = field(default=None, repr=False)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Outputs at t = infinity, constant column and all."""
+        if self.network is None:
+            raise ValueError(f"there is no limit: {self.flow.limit.status}, {self.flow.limit.why}")
+        return self.network(X if self.model is None else self.model.inputs(X))
 
     def __str__(self) -> str:
         limit = self.flow.limit
         if self.network is None or self.margin is None or limit.status != "converged":
-            return "\n".join([f"{limit.status}: {limit.why}", *self.notes])
+            lines = [f"{limit.status}: {limit.why}"]
+            if self.margin is not None:
+                lines.append(f"normalised margin {self.margin_now:.10g} now, normalised margin {self.margin:.10g} where it stopped")
+            return "\n".join([*lines, *self._residuals(), *self.notes])
         groups = f", in {len(limit.groups)} groups of neurons" if limit.groups is not None else ""
         lines = [
             f"now:     normalised margin {self.margin_now:.10g}, {100 * self.margin_now / self.margin:.4g}% of the limit's",
@@ -63,9 +76,15 @@ class Limit:
             best = self.certificate.global_
             verdict = f"; global optimum: {best.verdict}" if best is not None else ""
             lines.append(f"the limit is {'a' if self.certificate.kkt.holds else 'not a'} KKT point{verdict}")
-        elif limit.kkt is not None:
-            lines.append(f"KKT residuals of the limit: stationarity {limit.kkt.stationarity:.2g}, complementarity {limit.kkt.complementarity:.2g}")
+        else:
+            lines += self._residuals()
         return "\n".join([*lines, *self.notes])
+
+    def _residuals(self) -> list[str]:
+        kkt = self.flow.limit.kkt
+        if kkt is None or kkt.stationarity is None or kkt.complementarity is None:
+            return []
+        return [f"KKT residuals there: stationarity {kkt.stationarity:.2g}, complementarity {kkt.complementarity:.2g}"]
 
     def __repr__(self) -> str:
         limit = self.flow.limit
@@ -130,7 +149,7 @@ def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, time: flo
     limit = _limit_network(found, run)
     margin_now = float("nan") if now.margin is None else float(now.margin)
     if limit is None:
-        return Limit(found.network, now, run, None, None, margin_now, None, np.nan, np.nan, 0, found.notes)
+        return Limit(found.network, now, run, None, None, margin_now, None, np.nan, np.nan, 0, found.notes, found)
     start, end = _theta(found.network), _theta(limit)
     start, end = start / np.linalg.norm(start), end / np.linalg.norm(end)
     inputs = found.inputs(rows)
@@ -142,4 +161,4 @@ def limit_of(model: Any, X: Any, y: Any, *, leak: float | None = None, time: flo
     if isinstance(limit, Network):
         judged = certify(Model(limit, found.constant, found.factor), rows, signs, progress=progress, time=10.0 if time is None else left(1.0))
     return Limit(found.network, now, run, judged, limit, margin_now, run.limit.margin, float(start @ end), float(np.linalg.norm(start - end)),
-                 changed, found.notes)
+                 changed, found.notes, found)

@@ -187,6 +187,82 @@ def test_modules():
         reluflow.certify(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1)), X, y)
 
 
+def test_outputs_at_the_limit():
+    """At the data as they are, whatever the biases and outputs were made into."""
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    rng = np.random.RandomState(0)
+    W, b, A = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=(2, 6))
+    will = limit_of([(W, b), (A, rng.normal(size=2))], X, y)
+    assert will.flow.limit.status == "converged" and np.array_equal(np.sign(will(X)), y)
+    assert np.min(y * will(X)) == pytest.approx(will.margin)
+    with pytest.raises(ValueError, match="takes 5 columns"):
+        will.network(X)
+
+
+def test_perceptrons_of_scikit_learn():
+    MLPClassifier = pytest.importorskip("sklearn.neural_network").MLPClassifier
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    for sizes in ((8,), (6, 5)):
+        mlp = MLPClassifier(sizes, max_iter=2, random_state=0)
+        with pytest.warns(UserWarning):
+            mlp.fit(X, y)
+        found = reluflow.networks.model_from(mlp)
+        chances = 1 / (1 + np.exp(-found.network(found.inputs(X))))
+        assert np.allclose(chances, mlp.predict_proba(X)[:, 1])
+    mlp.activation = "tanh"
+    with pytest.raises(ValueError, match="only 'relu'"):
+        reluflow.certify(mlp, X, y)
+
+
+class Module:
+    """What a module of one's own offers in PyTorch: weights by name, and a forward pass that only it knows."""
+
+    def __init__(self, activation, outputs=1):
+        rng = np.random.RandomState(5)
+        self.weights = {"fc1.weight": rng.normal(size=(6, 4)), "fc1.bias": rng.normal(size=6), "fc2.weight": rng.normal(size=(outputs, 6))}
+        self.activation, self.training = activation, True
+
+    def state_dict(self):
+        return self.weights
+
+    def modules(self):
+        return [self]
+
+    def parameters(self):
+        class Parameter(np.ndarray):
+            def detach(self):
+                return self
+
+            def new_tensor(self, values):
+                return np.asarray(values)
+
+        return [value.view(Parameter) for value in self.weights.values()]
+
+    def eval(self):
+        self.training = False
+
+    def __call__(self, x):
+        assert not self.training
+        return self.activation(x @ self.weights["fc1.weight"].T + self.weights["fc1.bias"]) @ self.weights["fc2.weight"].T
+
+
+def test_own_modules_are_tried():
+    """A module that is not an nn.Sequential is known by its weights: it has to compute what they say."""
+    X, y = datasets.orthant(n=30, d=4, seed=2)
+    relu = Module(lambda z: np.maximum(z, 0))
+    assert reluflow.certify(relu, X, y, local=True).margin == reluflow.certify(relu.state_dict(), X, y, local=True).margin and relu.training
+    leaky = Module(lambda z: np.maximum(z, 0.2 * z), outputs=2)
+    assert reluflow.networks.model_from(leaky, leak=0.2).network.leak == 0.2
+    with pytest.raises(ValueError, match="with ReLU in between.*__reluflow__"):
+        limit_of(leaky, X, y)
+    tanh = Module(np.tanh)
+    with pytest.raises(ValueError, match="the forward pass of Module is not that of its weights"):
+        limit_of(tanh, X, y)
+    assert tanh.training
+    with pytest.raises(ValueError, match="cannot be tried on rows of 4 numbers"):
+        limit_of(Module(lambda z: z.reshape(3, -1)), X, y)
+
+
 class Tensor:
     """What a tensor of PyTorch on a GPU offers: no array can be had of it before `detach` and `cpu`."""
 

@@ -30,6 +30,9 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
 /* The settings of the run whose results count, and of those it is compared with. */
 const RfFlowVariant rf_flow_usual = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
 static const RfFlowVariant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
+/* In large networks merged units cross the ridges of the fit as one, and the differences of their neurons are
+ * known roughly: a tenth as much is followed by the same rules, a hundredth is not. */
+static const double large_together = 0.1;
 static const RfFlowVariant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
 
 /* Runs from the start, or from the checkpoint `from` (not NULL); variant NULL: the run whose results count,
@@ -148,9 +151,11 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agr
   RfFlowVariant variant = coarse;
   double error = NAN, disagreed = 0, finer = RF_TOL_SECOND / context->tol.ode;
   if (finer < 1) variant.tolerance = finer;
+  if (rf_problem_large(problem)) variant.together *= large_together;
   RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
   if (!status && !*agree && !isnan(error)) {
     disagreed = error, variant = fine;
+    if (rf_problem_large(problem)) variant.together *= large_together;
     variant.tolerance *= fmin(1, finer);
     status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
   }

@@ -66,16 +66,21 @@ typedef struct RfSystem {
   RfContext *context;
   const RfFlowProblem *problem;
   rf_index n, d, m;
-  rf_index units; /* live units */
-  double *
-      y; /* units*(d+2)+1: W (units x d) | a | rho | time since the start of the step times exp(log_S_step) */
-  int8_t *sigma;     /* units x n */
-  double *slope;     /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
-  uint8_t *balanced; /* per unit */
-  uint8_t *dead;     /* per unit: moves no more (removed from the arrays now and then) */
-  RfSlide *slide;    /* per unit */
-  double *clear;     /* per unit: no hyperplane within this of clear_w (d each), which has its pattern; <= 0:
-                        unknown */
+  rf_index units;      /* live units */
+  double *y;           /* units*(d+2)+1: W (units x d) | a | rho | time since the start of the step times
+                          exp(log_S_step); then the residues */
+  rf_index residues;   /* n for rows of very different lengths, 0 otherwise: margins beside what the weights
+                          give, which know them to rounding of huge terms (margins.c) */
+  const double *given; /* n: margins of the next rf_system_fields instead of those at y, NULL = none */
+  double *kept;        /* 2 n: scratch of those who keep margins */
+  bool by_margins;     /* implicit steps are solved in margins */
+  int8_t *sigma;       /* units x n */
+  double *slope;       /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
+  uint8_t *balanced;   /* per unit */
+  uint8_t *dead;       /* per unit: moves no more (removed from the arrays now and then) */
+  RfSlide *slide;      /* per unit */
+  double *clear; /* per unit: no hyperplane within this of clear_w (d each), which has its pattern; <= 0:
+                    unknown */
   double *clear_w;
   /* classes.c: units of one pattern */
   rf_index classes;
@@ -121,7 +126,11 @@ typedef struct RfSystem {
 
 RfStatus rf_system_new(RfContext *context, RfSystem *system, const RfFlowProblem *problem);
 void rf_system_free(RfSystem *system);
-static inline rf_index rf_system_size(const RfSystem *system) { return system->units * (system->d + 2) + 1; }
+/* Place of the clock in y, and of the residues behind it. */
+static inline rf_index rf_system_clock(const RfSystem *system) { return system->units * (system->d + 2); }
+static inline rf_index rf_system_size(const RfSystem *system) {
+  return rf_system_clock(system) + 1 + system->residues;
+}
 static inline double *rf_system_a(const RfSystem *system, double *y) { return y + system->units * system->d; }
 static inline double *rf_system_rho(const RfSystem *system, double *y) {
   return y + system->units * (system->d + 1);
@@ -150,6 +159,14 @@ double rf_system_amplitude(const RfSystem *system, double rho);
 /* Frozen second layer: how fast the fastest unit moves in the gauge per unit of field, the natural unit of
  * 1/tau. */
 double rf_system_gauge_rate(const RfSystem *system);
+/* margins.c: the residues at y become those with which the margins there are q (n); only where these have
+ * moved by rounding of their terms (q not system->kept); reads margins at y (NULL: nobody keeps them) before
+ * a move that leaves them; samples far from having weight have none; terms that a margin is the sum of. */
+void rf_system_keep(RfSystem *system, double *y, const double *q);
+void rf_system_keep_rounding(RfSystem *system, double *y, const double *q);
+const double *rf_system_hold(RfSystem *system, const double *y);
+void rf_system_forget(RfSystem *system);
+double rf_system_terms(const RfSystem *system, rf_index i);
 /* Restores |(w,a)| = 1 (and a = +-1/sqrt 2 of the balanced) in y; with a frozen second layer the gauge. */
 void rf_system_normalise(RfSystem *system, double *y);
 /* Rebuilds slope and slide of a unit from sigma; marks it dead when leak = 0 and no sample is active. */
@@ -178,9 +195,9 @@ RfStatus rf_system_compress(RfSystem *system);
 RfStatus rf_apart_carry(RfSystem *system);
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
 double rf_apart_spread(const RfSystem *system, rf_index unit);
-/* Neurons that slide are not apart across what they slide on, nor when they leave it: called before they do.
- */
-RfStatus rf_apart_slid(RfSystem *system, rf_index unit);
+/* The unit has come to hyperplanes that hold it: what its neurons were apart across them is gone, since each
+ * is held there, sooner or later, and what pushes them across it has no other part. */
+RfStatus rf_apart_slide(RfSystem *system, rf_index unit);
 /* Every neuron of the unit is a unit again. */
 RfStatus rf_system_part(RfSystem *system, rf_index unit);
 /* merge.c: joins units that move together (fields of the system at y must be current). */
@@ -380,6 +397,8 @@ static inline bool rf_problem_large(const RfFlowProblem *problem) {
   return problem->start->m * problem->n >= RF_LARGE;
 }
 static inline bool rf_run_large(const RfRun *run) { return rf_problem_large(run->problem); }
+/* So many neurons that a single one changes the network by less than merging does. */
+bool rf_problem_wide(const RfFlowProblem *problem);
 /* Largest difference of directions that such a run merges. */
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
@@ -420,6 +439,10 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
 RfStatus rf_run_part_hits(RfRun *run, bool *parted);
 /* The same for units that have come so near to a hyperplane that their neurons may meet it apart. */
 RfStatus rf_run_part_near(RfRun *run);
+/* Long steps: the unit comes to a ridge. With the scale frozen true margins are e^{2 kappa} times those of
+ * the state, and weights answer a crossing as much sooner: differences are stretched by that, as far as the
+ * weights need it to settle in between. parted: it had several neurons, and the step is to be taken again. */
+RfStatus rf_run_part_at_ridge(RfRun *run, rf_index unit, bool *parted);
 
 /* Does it matter that the neurons of a unit meet the hyperplane of sample i one after the other? On a ridge
  * it may; in a valley all of them are driven there, and only the turn of their difference counts. */
@@ -488,8 +511,8 @@ void rf_polish_free(RfPolish *polish);
  * and the rest solved again. ok = false when Newton's method does not reach a feasible KKT point. */
 RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min);
 
-/* With the scale frozen at margins of 1e4 and more, a unit whose log-norm is below this changes no margin by
- * more than 1e-8: that changes how fast it arrives, not where. */
+/* With the scale frozen, a unit whose log-norm is below this changes no margin by more than 1e-8: that
+ * changes how fast it arrives, not where. */
 #define RF_SMALL_RHO_FROZEN (-9.0)
 /* Before that: units below the log-norm rf_run_small_rho change no margin by more than 1e-9, all together. */
 double rf_run_small_rho(const RfRun *run);
@@ -598,10 +621,9 @@ typedef struct RfGraded {
   double *reflections; /* count rows of d, the first r entries of row r are 0 */
 } RfGraded;
 
-/* The lengths of the rows differ so much that parts of the network are judged by their margins; and that the
+/* The lengths of the rows differ so much that parts of the network are judged by their margins, and that the
  * coordinates matter. */
 bool rf_rows_spread(const double *X, rf_index n, rf_index d);
-bool rf_graded_helps(const double *X, rf_index n, rf_index d);
 /* Finds the coordinates and turns X into them. */
 RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
 void rf_graded_free(RfGraded *graded);

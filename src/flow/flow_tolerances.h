@@ -133,7 +133,9 @@
 
 /* ---- long steps (large/) ---------------------------------------------------------------------------- */
 
-#define RF_TOL_STRIDE        2e-4 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE 6e-5 /* turn of a unit off the continuation of its last step */
+#define RF_TOL_STRIDE_RIDGE                                                                                  \
+  1e-5 /* a step ends at most this far behind its first ridge: a fifth of what a step may be off */
 #define RF_TOL_STRIDE_MARGIN 1e-7 /* margins that solve the equations of a step: weights to as much */
 #define RF_TOL_STRIDE_ROUGH                                                                                  \
   1e-4 /* the same while kinks are looked for: slopes to as much, then once more exactly */
@@ -183,7 +185,9 @@
 #define RF_TOL_BLUR                                                                                          \
   1e-3 /* rounding of margins up to which the network may grow: weights follow to as much                    \
         */
-#define RF_TOL_ROUNDING 1e-15 /* of the terms of a margin: some units in the last place */
+#define RF_TOL_MARGIN_FAR 50.0  /* over the least margin, and times its rounding: a sample without weight */
+#define RF_TOL_CARRIED    1e-9  /* rounding of margins by the weights from which on the state carries them */
+#define RF_TOL_ROUNDING   1e-15 /* of the terms of a margin: some units in the last place */
 #define RF_TOL_ANSWER                                                                                        \
   1e-6 /* a margin that answers slower than this, relative to the growth, is not stiff                       \
         */

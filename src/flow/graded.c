@@ -20,8 +20,6 @@ bool rf_rows_spread(const double *X, rf_index n, rf_index d) {
   return longest > RF_TOL_ALIKE * shortest;
 }
 
-bool rf_graded_helps(const double *X, rf_index n, rf_index d) { return d > 1 && rf_rows_spread(X, n, d); }
-
 void rf_graded_free(RfGraded *graded) {
   rf_free(graded->reflections);
   memset(graded, 0, sizeof *graded);

@@ -104,7 +104,7 @@ RfStatus rf_observe_inside(RfRun *run, double h, double fraction) {
   for (rf_index j = 1; j <= count && !status; j++) {
     double s = fraction * (double)j / (double)(count + 1), log_t = system->log_t;
     rf_explicit_at(&run->explicit_method, run->y_end, s, size);
-    double elapsed = run->y_end[size - 1];
+    double elapsed = run->y_end[rf_system_clock(system)];
     if (elapsed > 0) log_t = rf_run_log_add(log_t, log(elapsed) - system->log_S_step);
     status = show(run, run->y_end, log_t, false);
   }

@@ -136,7 +136,7 @@ RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFlowProbl
   if (status) return status;
   int k = problem->freeze_second ? 0 : size_of(problem); /* a frozen layer keeps its own size */
   /* what is to be proved is about the numbers as they are given */
-  bool turn = !settings->prove_alignment && rf_graded_helps(problem->X, problem->n, problem->d);
+  bool turn = !settings->prove_alignment && rf_rows_spread(problem->X, problem->n, problem->d);
   if (k == 0 && !turn) return rf_flow_run_scaled(context, result, problem, settings);
   double *X = RF_NEW_TABLE(double, problem->n, problem->d);
   if (!X) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the data");

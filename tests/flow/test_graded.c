@@ -50,10 +50,9 @@ static void coordinates(void **state) {
 static void only_where_it_helps(void **state) {
   (void)state;
   const double alike[] = {1, 2, 0, 0, -500, 3}, spread[] = {1, 2, 0, 0, -5000, 3}, line[] = {1, 1e9, 1e-9};
-  assert_false(rf_graded_helps(alike, 3, 2)); /* a row of zeros has no length */
-  assert_true(rf_graded_helps(spread, 3, 2));
-  assert_false(rf_graded_helps(line, 3, 1)); /* nothing to turn, but groups are judged by their margins */
-  assert_true(rf_rows_spread(line, 3, 1));
+  assert_false(rf_rows_spread(alike, 3, 2)); /* a row of zeros has no length */
+  assert_true(rf_rows_spread(spread, 3, 2));
+  assert_true(rf_rows_spread(line, 3, 1)); /* nothing to turn, but margins are those of long rows */
 }
 
 int main(void) {

@@ -68,6 +68,18 @@ static const Found found[] = {
        moves */
     {7, 37, RF_FLOW_CONVERGED},
     {1, 84, RF_FLOW_CONVERGED},
+    /* the same, and slides that the limit lets go: margins are carried beside the weights, and the scale is
+     * frozen at 1e6 */
+    {1794801473, 45, RF_FLOW_CONVERGED},
+    {1794801473, 157, RF_FLOW_CONVERGED},
+    {1794801473, 170, RF_FLOW_CONVERGED},
+    /* one input: a unit at rest at w = 1e-12 was sent from w = 0 to 2e-9, without end */
+    {1794801473, 160, RF_FLOW_NOT_SEPARATED},
+    {1794801473, 177, RF_FLOW_NOT_SEPARATED},
+    {1794803333, 50, RF_FLOW_NOT_SEPARATED},
+    {1794803333, 93, RF_FLOW_NOT_SEPARATED},
+    /* ln S = 2e6 is known to 5e-10, and the time of a step was to be right to 1e-11: no step */
+    {1794801473, 63, RF_FLOW_NOT_SEPARATED},
 };
 
 static void found_before(void **state) {

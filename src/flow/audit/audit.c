@@ -87,6 +87,18 @@ static void read_blur(RfAudit *audit, const State *state) {
   }
 }
 
+/* Rows of very different lengths: the run carries margins beside the weights, which know them to rounding of
+ * their terms. That they are within that of those read here is checked; then they are what the flow sees. */
+static void take_residue(RfAudit *audit, const State *state, rf_index i) {
+  const RfSystem *system = &state->run->system;
+  if (system->residues == 0) return;
+  double own = system->q[i]; /* at the last evaluation, which was here */
+  if (!(fabs(own - audit->q[i]) <= RF_AUDIT_RESIDUE / RF_AUDIT_ROUNDING * audit->blur[i])) return;
+  audit->q[i] = own;
+  if (system->by_margins)
+    audit->blur[i] = fmax(audit->blur[i] / fmax(1, system->q_least), RF_AUDIT_ROUNDING * fabs(own));
+}
+
 /* Margins by the signs of w.x, and the weights of the samples in the clock S of the run. */
 static void read_margins(RfAudit *audit, const State *state, double log_S) {
   const RfFlowProblem *problem = state->run->problem;
@@ -102,6 +114,7 @@ static void read_margins(RfAudit *audit, const State *state, double log_S) {
   }
   for (rf_index i = 0; i < n; i++) {
     audit->q[i] *= problem->y[i];
+    take_residue(audit, state, i);
     audit->c[i] = problem->y[i] * exp(fmin(wall, rf_loss_log_slope(problem->loss, audit->q[i]) - log_S));
   }
 }
@@ -200,7 +213,8 @@ static void check_velocity(RfAudit *audit, const State *state, rf_index u, doubl
   if (scale > 0) worst(&audit->found.velocity, off / scale);
 }
 
-/* Every side against the sign of w.x, for samples that push. */
+/* Every side against the sign of w.x, for samples that push; w is known to rounding of (w, a), which has norm
+ * one. */
 static void check_sides(RfAudit *audit, const State *state, rf_index u, double pushing) {
   const RfFlowProblem *problem = state->run->problem;
   const int8_t *sigma = state->run->system.sigma + u * audit->n;
@@ -212,6 +226,7 @@ static void check_sides(RfAudit *audit, const State *state, rf_index u, double p
     double size = length * audit->x_norm[i];
     if (!(fabs(audit->c[i]) * audit->x_norm[i] > RF_AUDIT_WEIGHTLESS * pushing)) continue;
     double off = sigma[i] == 0 ? fabs(audit->h[i]) : -sigma[i] * audit->h[i];
+    off -= RF_AUDIT_INPUT * audit->x_norm[i];
     worst(&audit->found.sides, fmax(0, off) / size);
   }
 }
@@ -297,8 +312,8 @@ RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   rf_system_rhs(system, system->y, audit->f);
   system->evaluations = evaluations;
   State state = state_of(run, system->y);
-  read_margins(audit, &state, system->log_S);
   read_blur(audit, &state);
+  read_margins(audit, &state, system->log_S);
   for (rf_index i = 0; i < audit->n; i++)
     if (system->seen[i]) pushing += fabs(audit->c[i]) * audit->x_norm[i];
   for (rf_index u = 0; u < state.units && !status; u++) {
@@ -325,6 +340,7 @@ static RfStatus read_fall(RfAudit *audit, RfRun *run, const double *y, double *f
   rf_system_fields(system, y); /* for S there */
   system->evaluations = evaluations;
   State state = state_of(run, y);
+  read_blur(audit, &state);
   read_margins(audit, &state, system->log_S);
   *log_L = log_loss(audit, run);
   for (rf_index u = 0; u < state.units && !status && fall; u++) {

@@ -18,8 +18,12 @@
 #define RF_AUDIT_ON 1e-8
 /* A sample with a smaller part of sum |c_i||x_i| pushes nobody, and has no side. */
 #define RF_AUDIT_WEIGHTLESS 1e-14
+/* w of a unit of norm one, after a step: some hundred units in the last place. */
+#define RF_AUDIT_INPUT 1e-13
 /* Of the terms of a margin: some tens of units in the last place. */
 #define RF_AUDIT_ROUNDING 1e-14
+/* The same for what a run says of margins beside its weights: roundings of ten thousand steps add up. */
+#define RF_AUDIT_RESIDUE 1e-11
 /* Energy: a fall of ln L below this over a step says nothing, its rounding is 1e-16 over it. */
 #define RF_AUDIT_FALL 1e-3
 

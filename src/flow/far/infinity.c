@@ -64,7 +64,7 @@ static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double 
 /* The smallest margin at which the scale is frozen: where margins are small differences of large terms, not
  * so large that rounding shows in the weights. */
 static double place_of_scale(const RfRun *run, double wanted) {
-  double blur = rf_system_blur(&run->system);
+  double blur = run->system.by_margins ? 0 : rf_system_blur(&run->system);
   return blur > 0 ? fmin(wanted, run->system.q_least * RF_TOL_BLUR / blur) : wanted;
 }
 
@@ -106,6 +106,7 @@ static RfStatus wake(RfRun *run) {
   if (!status && folded) status = rf_run_resize(run);
   double *rho = rf_system_rho(system, system->y);
   for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;
+  rf_la_scale(system->y + rf_system_clock(system) + 1, exp(2 * system->kappa), system->residues);
   system->kappa = system->mu = 0;
   run->phase = (RfPhase){.part = 1, .tau_event = system->tau, .best = INFINITY, .last = INFINITY};
   run->implicit = run->at_infinity = false;
@@ -348,7 +349,9 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
   bool stop = false;
   RfStatus status = RF_OK;
   if (run->phase.part == 1) {
+    const double *q = rf_system_hold(&run->system, run->system.y);
     status = rf_system_compress(&run->system);
+    if (!status) rf_system_keep(&run->system, run->system.y, q);
     rf_run_forget_repeats(run);
     run->held.steps = 0;
     if (!status) status = rf_run_resize(run);

@@ -38,17 +38,6 @@ static void renew(RfSystem *system, rf_index k, double *work) {
   row[2 * d] = log_norm;
 }
 
-RfStatus rf_apart_slid(RfSystem *system, rf_index unit) {
-  if (!system->apart || system->grade || system->slide[unit].n_on == 0 || system->only[unit] >= 0)
-    return RF_OK;
-  double *work = RF_NEW(double, system->d);
-  if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
-  for (rf_index k = 0; k < system->m; k++)
-    if (system->unit_of[k] == unit) renew(system, k, work);
-  rf_free(work);
-  return RF_OK;
-}
-
 RfStatus rf_apart_carry(RfSystem *system) {
   rf_index d = system->d, m = system->m;
   if (!system->apart) {
@@ -108,7 +97,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
   if (!w) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
   memcpy(w, y + unit * d, (size_t)d * sizeof(double));
   off_the_sum(system, unit, w, rho, off, w + d);
-  y[grown * (d + 2)] = y[units * (d + 2)];
+  memmove(y + grown * (d + 2), y + units * (d + 2), (size_t)(1 + system->residues) * sizeof(double));
   memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
   memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
   RfStatus status = RF_OK;
@@ -149,7 +138,9 @@ bool rf_apart_matters(const RfSystem *system, rf_index u, rf_index i, double spr
 }
 
 static RfStatus part(RfRun *run, rf_index u) {
+  const double *q = rf_system_hold(&run->system, run->system.y);
   RfStatus status = rf_system_part(&run->system, u);
+  if (!status) rf_system_keep(&run->system, run->system.y, q);
   rf_run_forget_repeats(run), run->held.steps = 0;
   return status;
 }
@@ -180,7 +171,7 @@ RfStatus rf_run_part_hits(RfRun *run, bool *parted) {
   rf_index before = system->units;
   RfStatus status = RF_OK;
   *parted = false;
-  if (!system->apart) return RF_OK;
+  if (!system->apart || rf_run_large(run)) return RF_OK;
   for (rf_index j = 0; j < run->n_hits && !status; j++) {
     const RfHit *hit = &run->hits[j];
     bool now;
@@ -204,7 +195,7 @@ RfStatus rf_run_part_near(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, before = system->units;
   RfStatus status = RF_OK;
-  if (!system->apart || system->problem->leak == 1) return RF_OK;
+  if (!system->apart || rf_run_large(run) || system->problem->leak == 1) return RF_OK;
   for (rf_index u = 0; u < before && !status; u++) {
     double spread = rf_apart_spread(system, u);
     if (!(spread > RF_TOL_APART)) continue;
@@ -220,4 +211,77 @@ RfStatus rf_run_part_near(RfRun *run) {
   bool changed = false;
   if (!status) status = rf_layer_near(run, &changed);
   return changed || system->units > before ? begin_again(run, status) : status;
+}
+
+/* ---- long steps ----------------------------------------------------------------------------- */
+
+RfStatus rf_apart_slide(RfSystem *system, rf_index unit) {
+  rf_index d = system->d;
+  if (!system->apart || system->only[unit] >= 0 || system->dead[unit]) return RF_OK;
+  double *work = RF_NEW(double, d);
+  if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
+  for (rf_index k = 0; k < system->m; k++) {
+    double *row = system->apart + k * (2 * d + 1);
+    if (system->unit_of[k] != unit) continue;
+    rf_apart_of(system, k, row[2 * d], system->y + unit * d, work); /* its size stays that of its time */
+    rf_system_project(system, unit, work);
+    memcpy(row, work, (size_t)d * sizeof(double));
+    memcpy(row + d, system->y + unit * d, (size_t)d * sizeof(double));
+  }
+  rf_free(work);
+  return RF_OK;
+}
+
+/* ln of the largest difference in a unit, as a length; -infinity: all of its neurons are at one place. */
+static double log_spread(const RfSystem *system, rf_index unit) {
+  double spread = -INFINITY;
+  for (rf_index k = 0; k < system->m; k++) {
+    const double *row = system->apart + k * (2 * system->d + 1);
+    double size = system->unit_of[k] == unit ? rf_la_norm(row, system->d) : 0;
+    if (size > 0) spread = fmax(spread, log(size) + row[2 * system->d] - log_norm_of(system, k));
+  }
+  return spread;
+}
+
+/* The part of their differences by which the neurons of a unit may be moved with all of them on its side of
+ * every hyperplane. apart: room for d. */
+static double room_for(const RfSystem *system, rf_index unit, double *apart) {
+  rf_index n = system->n, d = system->d;
+  const double *w = system->y + unit * d, *X = system->problem->X;
+  double room = 1;
+  for (rf_index k = 0; k < system->m; k++) {
+    if (system->unit_of[k] != unit) continue;
+    rf_apart_of(system, k, log_norm_of(system, k), w, apart);
+    for (rf_index i = 0; i < n; i++) {
+      double side = system->sigma[unit * n + i], far = side * rf_la_dot(w, X + i * d, d);
+      double move = -side * rf_la_dot(apart, X + i * d, d);
+      if (move > 0) room = fmin(room, 0.5 * fmax(far, 0) / move);
+    }
+  }
+  return room;
+}
+
+static void stretch(RfSystem *system, rf_index unit, double log_factor) {
+  rf_index width = 2 * system->d + 1;
+  for (rf_index k = 0; k < system->m; k++)
+    if (system->unit_of[k] == unit) system->apart[k * width + width - 1] += log_factor;
+}
+
+RfStatus rf_run_part_at_ridge(RfRun *run, rf_index unit, bool *parted) {
+  RfSystem *system = &run->system;
+  *parted = false;
+  if (!system->apart || system->only[unit] >= 0) return RF_OK;
+  double spread = log_spread(system, unit);
+  double wider = fmin(2 * system->kappa, fmax(0, log(RF_TOL_STRIDE_RIDGE) - spread));
+  if (!(spread + wider > log(RF_TOL_APART))) return RF_OK;
+  double *apart = RF_NEW(double, system->d);
+  if (!apart) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
+  stretch(system, unit, wider);
+  double room = log(fmax(room_for(system, unit, apart), RF_TOL_TINY));
+  rf_free(apart);
+  *parted = spread + wider + room > log(RF_TOL_APART);
+  stretch(system, unit, *parted ? room : -wider);
+  if (!*parted) return RF_OK;
+  run->step_taken = 0;
+  return begin_again(run, part(run, unit));
 }

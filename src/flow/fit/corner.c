@@ -375,7 +375,8 @@ static bool answers_at_once(const RfRun *run, rf_index i) {
 static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
   rf_index n = system->n, k = run->hits[from].unit;
-  bool origin = rf_la_norm(system->y + k * system->d, system->d) < RF_TOL_ORIGIN, torn = false;
+  bool torn = false; /* with one input w = 0 is a hyperplane like any other */
+  bool origin = system->d > 1 && rf_la_norm(system->y + k * system->d, system->d) < RF_TOL_ORIGIN;
   memcpy(corner->before, system->sigma + k * n, (size_t)n);
   RfStatus status = take_hits(run, corner, from, to, origin, &torn);
   if (!status)

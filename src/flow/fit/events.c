@@ -174,7 +174,11 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
-    if (!below && v1 < 0 && run->implicit) rf_system_meet(system, i, run->y_end + k * d);
+    if (below || !(v1 < 0) || !run->implicit) continue;
+    double *q = system->kept + n;
+    memcpy(q, system->q, (size_t)n * sizeof(double));
+    rf_system_meet(system, i, run->y_end + k * d);
+    rf_system_keep_rounding(system, run->y_end, q);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);
@@ -195,7 +199,7 @@ RfStatus rf_events_find(RfRun *run, double h) {
   run->n_hits = 0;
   run->plane_slack = plane_slack(run, h);
   if (run->settings->until != RF_UNTIL_INFINITY && !run->implicit) {
-    double log_t = log_t_after(system, run->y_end[rf_system_size(system) - 1]);
+    double log_t = log_t_after(system, run->y_end[rf_system_clock(system)]);
     RfStatus status = rf_run_until(run, log_t) > 0 ? RF_OK : add_hit(run, -1, -1, RF_HIT_UNTIL);
     if (status) return status;
   }
@@ -223,7 +227,7 @@ static double watch_value(Watch *watch, double s) {
   if (watch->hit->kind == RF_HIT_UNTIL) {
     rf_explicit_at(&run->explicit_method, watch->y, s, rf_system_size(system));
     rf_system_fields(system, watch->y);
-    return rf_run_until(run, log_t_after(system, watch->y[rf_system_size(system) - 1]));
+    return rf_run_until(run, log_t_after(system, watch->y[rf_system_clock(system)]));
   }
   if (watch->hit->kind != RF_HIT_SLOPE) return rf_dense_value(watch->terms, s);
   double slope = 0, *slopes = run->Hd1; /* scratch: at least n entries */

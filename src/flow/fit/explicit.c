@@ -152,7 +152,9 @@ double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double to
     rf_system_rhs(system, method->point, method->stage[s]);
   }
   stage_point(method, method->end, y, tableau[12], 12, h, size);
-  double time_scale = tol * (exp(fmin(system->log_t + system->log_S_step, 600)) + h), e5 = 0, e3 = 0;
+  /* the clock is e^{-ln S}, and ln S a margin: no better than its rounding */
+  double time_scale = fmax(tol, RF_TOL_ROUNDING * fabs(system->log_S_step)), e5 = 0, e3 = 0;
+  time_scale *= exp(fmin(system->log_t + system->log_S_step, 600)) + h;
   for (rf_index i = 0; i < size; i++) {
     double five = 0, full = 0;
     for (int j = 0; j < 12; j++) {
@@ -176,7 +178,7 @@ void rf_explicit_end(RfExplicit *method, RfSystem *system) {
 }
 
 bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double h) {
-  rf_index size = rf_system_size(system) - 1;
+  rf_index size = rf_system_clock(system);
   double top = 0,
          bottom = 0; /* stages 11 and 12 sit at the same time: their difference shows h times an eigenvalue */
   for (rf_index i = 0; i < size; i++) {

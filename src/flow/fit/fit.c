@@ -151,7 +151,9 @@ static RfStatus tidy(RfRun *run) {
   rf_index dead = 0, units = run->system.units;
   for (rf_index u = 0; u < units; u++) dead += run->system.dead[u];
   if (4 * dead < units || dead == 0) return RF_OK;
+  const double *q = rf_system_hold(&run->system, run->system.y);
   RfStatus status = rf_system_compress(&run->system);
+  if (!status) rf_system_keep(&run->system, run->system.y, q);
   rf_run_forget_repeats(run);
   run->held.steps = 0;
   return status ? status : rf_run_resize(run);
@@ -178,8 +180,12 @@ RfStatus rf_run_gather(RfRun *run) {
     rf_system_fields(&run->system, run->system.y);
     rf_system_planes(&run->system, run->system.y);
   }
-  if (!status && !rf_run_large(run)) status = rf_apart_carry(&run->system);
+  if (!status && !rf_problem_wide(run->problem)) status = rf_apart_carry(&run->system);
+  for (rf_index u = 0; u < run->system.units && !status && rf_run_large(run); u++)
+    status = rf_apart_slide(&run->system, u); /* small ones are parted at valleys that matter */
+  const double *q = rf_system_hold(&run->system, run->system.y);
   if (!status) status = rf_system_merge(&run->system, &merged, run->together);
+  if (!status && merged > 0) rf_system_keep(&run->system, run->system.y, q);
   merged += folded;
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);

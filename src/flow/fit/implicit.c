@@ -9,7 +9,8 @@
 #include "flow/flow_tolerances.h"
 #include "flow/rodas.h"
 
-enum { STAGES = RF_RODAS_STAGES, DENSE_LIMIT = 120 };
+/* Unknowns up to which systems are solved densely, and samples up to which in margins. */
+enum { STAGES = RF_RODAS_STAGES, DENSE_LIMIT = 120, MOST_MARGINS = 240 };
 
 struct RfImplicit {
   RfContext *context;
@@ -26,6 +27,13 @@ struct RfImplicit {
   double *memory, *scratch;
   uint8_t *plain; /* per unit, for rows of very different lengths (plain.c); NULL otherwise */
   double *polar;  /* with plain: the state that stage points stand for */
+  /* systems solved in margins (margins.c); NULL otherwise */
+  RfMarginSolver *margins;
+  bool in_margins;        /* from here */
+  double *change[STAGES]; /* n: of the margins, by the plain units along each stage */
+  double *start;          /* n: their part in the margins at the start, */
+  double *given;          /* n: and the margins of a stage */
+  double *z;              /* n: change of those of the carriers along the last stage */
 };
 
 void rf_implicit_free(RfImplicit *method) {
@@ -35,6 +43,8 @@ void rf_implicit_free(RfImplicit *method) {
   rf_free(method->memory);
   rf_free(method->pivot);
   rf_free(method->plain);
+  rf_margin_solver_free(method->margins);
+  rf_free(method->start);
   rf_free(method);
 }
 
@@ -48,7 +58,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->context = context;
   method->max_units = units, method->n = n, method->d = d;
   method->carrier = RF_NEW(rf_index, n);
-  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + b * b);
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + n + b * b);
   method->pivot = RF_NEW(int32_t, N);
   RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
   if (status || !method->carrier || !method->memory || !method->pivot) {
@@ -65,7 +75,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->right = next, next += N + 1;
   method->packed = next, next += N + 1;
   method->first = next, next += N + 1;
-  method->polar = next, next += N + 1;
+  method->polar = next, next += N + 1 + n;
   method->scratch = next;
   *out = method;
   return RF_OK;
@@ -73,7 +83,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
 
 /* ---- small dense LU, rows contiguous ------------------------------------------------------- */
 
-static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
+bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     rf_index best = k;
     for (rf_index r = k + 1; r < n; r++)
@@ -98,7 +108,7 @@ static bool lu_factor(double *A, int32_t *pivot, rf_index n) {
   return true;
 }
 
-static void lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     double swap = b[k];
     b[k] = b[pivot[k]], b[pivot[k]] = swap;
@@ -173,7 +183,13 @@ static RfStatus choose_coordinates(RfImplicit *method, const RfSystem *system) {
   if (!method->plain) method->plain = RF_NEW(uint8_t, method->max_units);
   if (!method->plain) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
   rf_plain_choose(method->plain, system, method->carrier, method->rank);
-  return RF_OK;
+  if (method->start || system->residues == 0 || method->n > MOST_MARGINS) return RF_OK;
+  rf_index n = method->n;
+  method->start = RF_NEW(double, (STAGES + 3) * n);
+  if (!method->start) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
+  method->given = method->start + n, method->z = method->given + n;
+  for (int s = 0; s < STAGES; s++) method->change[s] = method->z + (s + 1) * n;
+  return rf_margin_solver_new(method->context, &method->margins, method->max_units, n, method->d);
 }
 
 static bool is_plain(const RfImplicit *method, rf_index k) { return method->plain && method->plain[k]; }
@@ -224,6 +240,9 @@ rf_index rf_carriers(const RfSystem *system, rf_index *carrier) {
 
 RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   rf_index d = system->d, b = d + 2, units = system->units;
+  /* the weights alone know margins of small terms, and their sums do not drift apart */
+  bool carried = rf_system_blur(system) > RF_TOL_CARRIED;
+  if (!carried) memset(system->y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
   rf_system_rhs(system, system->y, f);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
   if (method->large) return rf_blocks_prepare(method->context, method->large, system);
@@ -246,7 +265,14 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
       unit_block(system, k, block, E);
     unit_columns(method, system, k, U, E, x);
   }
-  weight_rows(method, system, method->point);
+  system->by_margins = method->in_margins = carried && method->margins;
+  if (!method->in_margins) {
+    weight_rows(method, system, method->point);
+    return RF_OK;
+  }
+  rf_margin_solver_prepare(method->margins, system, method->plain, method->carrier, method->rank);
+  rf_margin_others(system, method->plain, system->y, method->given);
+  for (rf_index i = 0; i < system->n; i++) method->start[i] = system->q[i] - method->given[i];
   return RF_OK;
 }
 
@@ -268,15 +294,17 @@ static bool factor_dense(RfImplicit *method, const RfSystem *system, double shif
       for (rf_index j = 0; j < b; j++) row[k * b + j] -= method->blocks[(k * b + i) * b + j];
       row[k * b + i] += shift;
     }
-  return lu_factor(A, method->pivot, N);
+  return rf_small_lu(A, method->pivot, N);
 }
 
 /* x (block order) overwritten by the solution. */
 static void solve(const RfImplicit *method, const RfSystem *system, double *x) {
   if (method->large)
     rf_blocks_solve(method->large, system, x);
+  else if (method->in_margins)
+    rf_margin_solver_solve(method->margins, system, x, method->z);
   else
-    lu_solve(method->dense, method->pivot, x, system->units * (system->d + 2));
+    rf_small_lu_solve(method->dense, method->pivot, x, system->units * (system->d + 2));
 }
 
 static void pack(const RfSystem *system, double *blocks, const double *flat) {
@@ -305,7 +333,9 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
                            double tol) {
   rf_index d = system->d, n = system->n, units = system->units;
   double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * rf_system_blur(system));
-  for (rf_index r = 0; r < method->rank; r++) {
+  for (rf_index r = 0; r < method->rank && method->in_margins; r++) /* that of the last stage is the error */
+    worst = fmax(worst, fabs(method->z[r]) / allowed);
+  for (rf_index r = 0; r < method->rank && !method->in_margins; r++) {
     rf_index i = method->carrier[r];
     double sum = 0;
     for (rf_index k = 0; k < units; k++) {
@@ -341,17 +371,37 @@ static double scaled_error(const RfImplicit *method, const RfSystem *system, con
   return worst;
 }
 
-/* method->right = derivative at method->point. */
-static void stage_rate(RfImplicit *method, RfSystem *system) {
+/* method->given = margins at the polar state y of the point that the stages before s lead to. */
+static void stage_margins(RfImplicit *method, RfSystem *system, const double *y, int s, bool last) {
+  rf_margin_others(system, method->plain, y, method->given);
+  for (rf_index i = 0; i < system->n; i++) {
+    double sum = method->start[i] + (last ? method->change[s][i] : 0);
+    for (int j = 0; j < s; j++) sum += rf_rodas_a[s][j] * method->change[j][i];
+    method->given[i] += sum;
+  }
+}
+
+/* method->right = derivative at method->point of stage s. */
+static void stage_rate(RfImplicit *method, RfSystem *system, int s) {
   double *polar = method->polar;
   if (!method->plain) {
     rf_system_rhs(system, method->point, method->right);
     return;
   }
-  memcpy(polar, method->point, (size_t)rf_system_size(system) * sizeof(double));
+  memcpy(polar, method->point, (size_t)(rf_system_clock(system) + 1) * sizeof(double));
+  memcpy(polar + rf_system_clock(system) + 1, system->y + rf_system_clock(system) + 1,
+         (size_t)system->residues * sizeof(double));
   rf_plain_to_polar(method->plain, system, polar);
+  if (method->in_margins) stage_margins(method, system, polar, s, false), system->given = method->given;
   rf_system_rhs(system, polar, method->right);
+  system->given = NULL;
   rf_plain_rate(method->plain, system, polar, method->right);
+}
+
+static bool factor(RfImplicit *method, const RfSystem *system, double shift) {
+  if (method->large) return rf_blocks_factor(method->large, system, shift);
+  if (!method->in_margins) return factor_dense(method, system, shift);
+  return rf_margin_solver_factor(method->margins, system, method->blocks, method->U, shift, method->scratch);
 }
 
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
@@ -359,8 +409,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
   rf_index N = system->units * (system->d + 2);
   double shift = 1 / (h * rf_rodas_gamma);
   *error = INFINITY;
-  if (!(method->large ? rf_blocks_factor(method->large, system, shift) : factor_dense(method, system, shift)))
-    return RF_OK;
+  if (!factor(method, system, shift)) return RF_OK;
   for (int s = 0; s < STAGES; s++) {
     const double *f = method->first;
     if (rf_context_stop(method->context)) return RF_INTERRUPTED;
@@ -371,7 +420,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
         if (rf_rodas_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas_a[s][j], method->stage[j], N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
-      stage_rate(method, system);
+      stage_rate(method, system, s);
       f = method->right;
     }
     double *sum = method->stage[s];
@@ -381,11 +430,17 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     pack(system, method->packed, sum);
     solve(method, system, method->packed);
     unpack(system, sum, method->packed);
+    if (method->in_margins)
+      rf_margin_change(method->margins, system, method->plain, sum, method->z, method->change[s]);
   }
   memcpy(y_end, method->point, (size_t)(N + 1) * sizeof(double));
+  memcpy(y_end + N + 1, system->y + N + 1, (size_t)system->residues * sizeof(double));
   rf_la_axpy(y_end, 1, method->stage[STAGES - 1], N);
   bool turned = method->plain && rf_plain_turned(method->plain, system, y_end);
   if (method->plain) rf_plain_to_polar(method->plain, system, y_end);
   *error = turned ? INFINITY : scaled_error(method, system, method->stage[STAGES - 1], tol);
+  if (!method->in_margins || !isfinite(*error)) return RF_OK;
+  stage_margins(method, system, y_end, STAGES - 1, true);
+  rf_system_keep(system, y_end, method->given);
   return RF_OK;
 }

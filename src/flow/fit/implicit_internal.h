@@ -18,6 +18,31 @@ bool rf_blocks_factor(RfBlocks *blocks, const RfSystem *system, double shift);
 /* x (per unit: w, a, rho) = (shift - J)^-1 x. */
 void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x);
 
+/* Small dense systems, rows contiguous: factors in place (false: singular), and solution. */
+bool rf_small_lu(double *A, int32_t *pivot, rf_index n);
+void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n);
+
+/* ---- margins.c: systems solved in the margins of the carriers ---- */
+
+typedef struct RfMarginSolver RfMarginSolver;
+
+RfStatus rf_margin_solver_new(RfContext *context, RfMarginSolver **out, rf_index units, rf_index n,
+                              rf_index d);
+void rf_margin_solver_free(RfMarginSolver *solver);
+/* At system->y, with its fields and planes; carrier stays the caller's. */
+void rf_margin_solver_prepare(RfMarginSolver *solver, const RfSystem *system, const uint8_t *plain,
+                              const rf_index *carrier, rf_index rank);
+/* The blocks of B and the columns of U as implicit.c has them; work: d + 2. */
+bool rf_margin_solver_factor(RfMarginSolver *solver, const RfSystem *system, const double *blocks,
+                             const double *U, double shift, double *work);
+/* x (block order) becomes (shift - J)^-1 x, z (rank) the change of the margins of the carriers along it. */
+void rf_margin_solver_solve(RfMarginSolver *solver, const RfSystem *system, double *x, double *z);
+/* What the plain units of a solution (flat, z) change of every margin (n); what the others have in them at y.
+ */
+void rf_margin_change(const RfMarginSolver *solver, const RfSystem *system, const uint8_t *plain,
+                      const double *flat, const double *z, double *change);
+void rf_margin_others(const RfSystem *system, const uint8_t *plain, const double *y, double *q);
+
 /* ---- plain.c: margins linear in the unknowns, for rows of very different lengths ---- */
 
 /* The units (plain[k] != 0) that a margin of a carrier feels. */

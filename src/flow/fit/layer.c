@@ -14,7 +14,7 @@
 static bool layers_apply(const RfRun *run) {
   const RfSystem *system = &run->system;
   return run->phase.part == 3 && system->apart && !system->grade && !run->problem->freeze_second &&
-         run->problem->leak != 1;
+         run->problem->leak != 1 && !rf_run_large(run); /* long steps: rf_run_part_at_ridge */
 }
 
 /* A distance in which the weights have settled at the frozen scale: what is stretched beyond it arrives one

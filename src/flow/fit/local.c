@@ -263,7 +263,7 @@ static int by_time(const void *left, const void *right) {
 /* Events in the order of time, which the dense output of the time component tells. */
 static RfStatus log_events(RfRun *run, Local *local) {
   RfSystem *system = &run->system;
-  rf_index last = rf_system_size(system) - 1;
+  rf_index last = rf_system_clock(system);
   double terms[RF_DENSE_TERMS], before = system->log_t;
   RfStatus status = RF_OK;
   for (int r = 0; r < RF_DENSE_TERMS; r++) terms[r] = run->explicit_method.dense[r][last];

@@ -144,7 +144,9 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
   rf_system_fields(system, y);
   for (rf_index r = 0; r < rank; r++) {
     rf_index i = restore->carrier[r];
-    restore->right[r] = (restore->q[i] - system->q[i]) / system->x_norm[i];
+    double off = restore->q[i] - system->q[i]; /* of a short row rounding is a long way */
+    if (system->by_margins && fabs(off) <= RF_TOL_ROUNDING * rf_system_terms(system, i)) off = 0;
+    restore->right[r] = off / system->x_norm[i];
   }
   for (rf_index k = 0; k < units; k++) {
     double v = fabs(y[units * d + k]) * rf_la_norm(y + k * d, d) *
@@ -173,7 +175,7 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
 RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
   rf_index n = system->n, d = system->d, sliding = 0;
   for (rf_index k = 0; k < system->units; k++) sliding += !system->dead[k] && system->slide[k].n_on > 0;
-  if (sliding == 0) return RF_OK;
+  if (sliding == 0 && !system->by_margins) return RF_OK;
   Restore restore = {.carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d)};
   RfStatus status = RF_OK;
   if (!restore.carrier || !restore.G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
@@ -185,7 +187,12 @@ RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
   }
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, y + k * d);
-  if (!status && restore.rank > 0) status = restore_margins(context, &restore, system, y);
+  /* the weights follow the margins that the state carries, or roundings would add up */
+  if (system->by_margins)
+    memset(y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
+  for (int pass = 0; pass < (system->by_margins ? 2 : 1) && !status && restore.rank > 0; pass++)
+    status = restore_margins(context, &restore, system, y);
+  if (!status && system->by_margins) rf_system_keep(system, y, restore.q);
   rf_free(restore.carrier);
   rf_free(restore.G);
   return status;

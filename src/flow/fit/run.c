@@ -56,8 +56,10 @@ RfStatus rf_run_resize(RfRun *run) {
 
 enum { WIDE = 2000 }; /* neurons among which a single one changes the network by less than merging does */
 
+bool rf_problem_wide(const RfFlowProblem *problem) { return problem->start->m >= WIDE; }
+
 double rf_run_together(const RfFlowProblem *problem) {
-  return problem->start->m >= WIDE ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
+  return rf_problem_wide(problem) ? RF_TOL_TOGETHER_WIDE : RF_TOL_TOGETHER;
 }
 
 RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem,
@@ -87,7 +89,7 @@ RfStatus rf_run_new(RfContext *context, RfRun *run, const RfFlowProblem *problem
 
 void rf_run_reset(RfRun *run) {
   run->fresh = false;
-  run->system.y[rf_system_size(&run->system) - 1] = 0;
+  run->system.y[rf_system_clock(&run->system)] = 0;
 }
 
 /* f at system.y; a first guess of the step where there is none. */
@@ -101,6 +103,7 @@ static RfStatus look_around(RfRun *run) {
   if (status) return status;
   rf_system_fields(system, system->y);
   system->log_S_step = system->log_S;
+  system->by_margins = false; /* which rf_implicit_prepare knows */
   if (run->implicit)
     status = rf_implicit_prepare(run->implicit_method, system, run->f);
   else
@@ -108,7 +111,7 @@ static RfStatus look_around(RfRun *run) {
   memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
   run->fresh = true;
   if (!(run->h > 0)) {
-    double speed = rf_la_max_abs(run->f, size - 1);
+    double speed = rf_la_max_abs(run->f, rf_system_clock(system));
     run->h = speed > 0 ? 0.01 / speed : 1;
   }
   return status;
@@ -124,7 +127,7 @@ double rf_run_log_add(double a, double b) {
 
 /* The last component of y is time since the start of the step, in units of 1/S there. */
 static void book_time(RfSystem *system, double h) {
-  double *elapsed = &system->y[rf_system_size(system) - 1];
+  double *elapsed = &system->y[rf_system_clock(system)];
   if (*elapsed > 0) system->log_t = rf_run_log_add(system->log_t, log(*elapsed) - system->log_S_step);
   *elapsed = 0;
   system->tau += h;
@@ -244,7 +247,7 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
   if (run->n_hits >= 0) rf_system_fields(system, system->y); /* dense output may have moved the fields */
   system->log_S_step = system->log_S;
   memcpy(run->f, method->stage[12], (size_t)size * sizeof(double));
-  run->f[size - 1] = 1; /* its unit changed with log_S_step */
+  run->f[rf_system_clock(system)] = 1; /* its unit changed with log_S_step */
   memcpy(method->stage[0], run->f, (size_t)size * sizeof(double));
   return RF_OK;
 }
@@ -297,10 +300,10 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   rf_index size = rf_system_size(system);
   double q = 1, step;
   for (rf_index i = 0; i < system->n; i++) q = fmax(q, fabs(system->q[i]));
-  step = RF_TOL_FIRST_STEP / q / fmax(RF_TOL_FIRST_RATE, rf_la_max_abs(f, size - 1));
+  step = RF_TOL_FIRST_STEP / q / fmax(RF_TOL_FIRST_RATE, rf_la_max_abs(f, rf_system_clock(system)));
   double before = system->log_S, *point = run->explicit_method.point;
   memcpy(point, y, (size_t)size * sizeof(double));
-  rf_la_axpy(point, step, f, size - 1);
+  rf_la_axpy(point, step, f, rf_system_clock(system));
   rf_system_fields(system, point);
   double speed = -(system->log_S - before) / step;
   rf_system_fields(system, y);
@@ -401,7 +404,8 @@ static RfStatus step_implicit(RfRun *run) {
     if (status) return status;
   }
   memcpy(system->y, run->y_end, (size_t)size * sizeof(double));
-  system->y[size - 1] = 0;
+  system->y[rf_system_clock(system)] = 0;
+  rf_system_forget(system);
   system->tau += h;
   system->kappa += system->mu * h;
   run->step_taken = h;
@@ -419,7 +423,12 @@ static RfStatus step_implicit(RfRun *run) {
   run->still = !(h > RF_TOL_STILL_IMPLICIT * rf_run_tau_unit(run));
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
-  return rf_events_apply(run);
+  double *q = system->kept + system->n; /* what is put on a hyperplane is there to rounding */
+  rf_system_fields(system, system->y);
+  memcpy(q, system->q, (size_t)system->n * sizeof(double));
+  status = rf_events_apply(run);
+  if (!status) rf_system_keep_rounding(system, system->y, q);
+  return status;
 }
 
 /* Steps to the next event that are taken where no long one was found. */

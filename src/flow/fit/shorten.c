@@ -123,7 +123,13 @@ static void meet_between(RfRun *run, const double *y_low, double low, double *h)
   double fraction = secant_fraction(run, y_low);
   rf_index kept = 0;
   if (!(fraction >= 0 && fraction < 1)) return;
+  double *q = run->Hd1; /* scratch: at least n entries */
+  rf_system_fields(system, run->y_end);
+  memcpy(q, system->q, (size_t)system->n * sizeof(double));
+  rf_system_fields(system, y_low);
+  for (rf_index i = 0; i < system->n; i++) q[i] = (1 - fraction) * system->q[i] + fraction * q[i];
   rf_plain_between(system, y_low, run->y_end, fraction);
+  rf_system_keep(system, run->y_end, q);
   *h = low + fraction * (*h - low);
   for (rf_index j = 0; j < run->n_hits; j++) {
     const RfHit *hit = &run->hits[j];

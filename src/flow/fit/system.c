@@ -78,15 +78,18 @@ static void class_outputs(RfSystem *system, const double *y) {
 
 static void margins(RfSystem *system, const double *y) {
   rf_index n = system->n;
+  const double *residue = system->residues > 0 ? y + rf_system_clock(system) + 1 : NULL;
   for (rf_index i = 0; i < n; i++) system->q[i] = system->extra ? system->extra[i] : 0;
-  system->planes_known = system->classes == system->units;
+  /* residues are beside a sum in this order, whatever the patterns */
+  system->planes_known = (system->classes == system->units || residue) && !system->given;
   if (system->planes_known)
     unit_outputs(system, y);
-  else
+  else if (!system->given)
     class_outputs(system, y);
   system->q_least = INFINITY;
   for (rf_index i = 0; i < n; i++) {
-    system->q[i] *= system->problem->y[i];
+    system->q[i] = system->given ? system->given[i] : system->q[i] * system->problem->y[i];
+    if (residue && !system->given) system->q[i] += residue[i];
     if (system->seen[i] && system->q[i] < system->q_least) system->q_least = system->q[i];
   }
 }
@@ -213,22 +216,25 @@ double rf_system_reach(const RfSystem *system) {
   return fmax(reach, RF_TOL_TINY);
 }
 
-double rf_system_blur(const RfSystem *system) {
+double rf_system_terms(const RfSystem *system, rf_index i) {
   rf_index n = system->n, d = system->d, units = system->units;
-  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
-  for (rf_index i = 0; i < n && system->grade; i++) {
-    double terms = 0;
-    if (!system->seen[i] || !(system->p[i] * system->x_norm[i] > least)) continue;
-    for (rf_index u = 0; u < units; u++) {
-      double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
-                             rf_system_amplitude(system, system->y[units * (d + 1) + u]);
-      for (rf_index j = 0; j < d && size > 0; j++)
-        sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
-      terms += size * sum;
-    }
-    blur = fmax(blur, terms * DBL_EPSILON);
+  double terms = 0;
+  for (rf_index u = 0; u < units; u++) {
+    double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                           rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+    for (rf_index j = 0; j < d && size > 0; j++)
+      sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+    terms += size * sum;
   }
-  return blur;
+  return terms;
+}
+
+double rf_system_blur(const RfSystem *system) {
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < system->n && system->grade; i++)
+    if (system->seen[i] && system->p[i] * system->x_norm[i] > least)
+      blur = fmax(blur, rf_system_terms(system, i) * DBL_EPSILON);
+  return system->by_margins ? blur / fmax(1, system->q_least) : blur;
 }
 
 double rf_system_answer(const RfSystem *system) {
@@ -293,6 +299,7 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
       project(&system->slide[k], f + k * d, d); /* or rounding off the hyperplane grows */
   }
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
+  memset(f + units * (d + 2) + 1, 0, (size_t)system->residues * sizeof(double));
 }
 
 /* All rho equal, the longest w of length 1. */
@@ -333,6 +340,7 @@ static void restore_balance(const RfSystem *system, rf_index u, double *w, doubl
 void rf_system_normalise(RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units;
   double *a = y + units * d, *rho = a + units;
+  const double *q = rf_system_hold(system, y);
   for (rf_index k = 0; k < units; k++) {
     double *w = y + k * d, norm = rf_la_norm(w, d);
     if (system->slide[k].n_on > 0 && !system->dead[k]) {
@@ -358,6 +366,7 @@ void rf_system_normalise(RfSystem *system, double *y) {
     }
   }
   if (system->problem->freeze_second) restore_gauge(system, y);
+  rf_system_keep(system, y, q);
 }
 
 /* On the plus side of hyperplane k, where the samples in the direction of its normal are active, the force of

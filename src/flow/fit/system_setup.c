@@ -52,7 +52,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   rf_index n = system->n, d = system->d, m = system->m, mn, md;
   if (!rf_multiply_sizes(&mn, m, n) || !rf_multiply_sizes(&md, m, d + 2))
     return rf_fail(context, RF_ERR_MEMORY, "width %lld is too large", (long long)m);
-  system->y = RF_NEW(double, md + 1);
+  system->y = RF_NEW(double, md + 1 + n);
   system->sigma = RF_NEW(int8_t, mn);
   system->slope = RF_NEW(double, mn);
   system->balanced = RF_NEW(uint8_t, m);
@@ -73,7 +73,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
-  system->q = RF_NEW(double, 6 * n + 2 * d);
+  system->q = RF_NEW(double, 8 * n + 2 * d);
   system->seen = RF_NEW(uint8_t, n);
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
@@ -91,7 +91,8 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->c = system->p + n;
   system->curvature = system->c + n;
   system->x_norm = system->curvature + n;
-  system->slide_factor = system->x_norm + n;
+  system->kept = system->x_norm + n;
+  system->slide_factor = system->kept + 2 * n;
   return RF_OK;
 }
 
@@ -120,8 +121,9 @@ static void find_grade(RfSystem *system) {
   const double *X = system->problem->X;
   double least = INFINITY;
   system->spread = rf_rows_spread(X, n, d);
-  if (!rf_graded_helps(X, n, d)) return;
+  if (!system->spread) return;
   system->grade = system->slide_factor + n + d;
+  system->residues = system->problem->freeze_second || rf_problem_large(system->problem) ? 0 : n;
   for (rf_index j = 0; j < d; j++) {
     system->grade[j] = 0;
     for (rf_index i = 0; i < n; i++) system->grade[j] = fmax(system->grade[j], fabs(X[i * d + j]));
@@ -340,7 +342,8 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   rf_index n = system->n, zeros = 0;
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
-  RfStatus status = rf_apart_slid(system, unit); /* while it is known what it slides on */
+  RfStatus status = RF_OK; /* what its neurons were apart across is gone, when it leaves, too */
+  if (system->slide[unit].n_on > 0 && !system->grade) status = rf_apart_slide(system, unit);
   if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
@@ -377,13 +380,14 @@ static void rest_members(RfSystem *system, rf_index unit) {
 RfStatus rf_system_compress(RfSystem *system) {
   rf_index n = system->n, d = system->d, old = system->units, kept = 0;
   rf_index *moved = RF_NEW(rf_index, old);
-  double *tail = RF_NEW(double, 2 * old);
+  double *tail = RF_NEW(double, 2 * old + n);
   if (!moved || !tail) {
     rf_free(moved);
     rf_free(tail);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for units");
   }
   memcpy(tail, system->y + old * d, (size_t)(2 * old) * sizeof(double));
+  memcpy(tail + 2 * old, system->y + old * (d + 2) + 1, (size_t)system->residues * sizeof(double));
   for (rf_index u = 0; u < old; u++) {
     moved[u] = system->dead[u] ? -1 : kept++;
     if (system->dead[u] == 1) rest_members(system, u);
@@ -418,6 +422,7 @@ RfStatus rf_system_compress(RfSystem *system) {
   for (rf_index u = 0; u < old; u++) system->clear[u] = 0;
   rf_system_count_members(system);
   system->y[kept * (d + 2)] = 0;
+  memcpy(system->y + kept * (d + 2) + 1, tail + 2 * old, (size_t)system->residues * sizeof(double));
   rf_free(moved);
   rf_free(tail);
   return RF_OK;

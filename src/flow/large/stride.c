@@ -2,7 +2,9 @@
  * are events, and a network on its way to large margins has thousands; here a step of any length ends in a
  * state whose slides are consistent with it: which hyperplanes a unit is held on is found together with the
  * end of the step (a valley is held exactly while its slope lies in [leak,1]), as in time stepping of bodies
- * in contact. Ridges are crossed at the end of the step. The method is BDF2 for units whose kinks have not
+ * in contact. Ridges are crossed one after the other: who crosses turns the weights, and another unit on its
+ * way to a ridge may turn back; a step that holds both crossings has an end with either outcome. So a step
+ * ends just behind its first ridge. The method is BDF2 for units whose kinks have not
  * changed, backward Euler for the others; errors are told by how far the end is from the continuation of the
  * last steps. */
 #include "flow/large/stride.h"
@@ -12,7 +14,7 @@
 
 #include "flow/flow_tolerances.h"
 
-enum { MOST_CHANGES = 60, ONE_BY_ONE = 15, MOST_GROWN = 8 };
+enum { MOST_CHANGES = 60, ONE_BY_ONE = 15, MOST_GROWN = 8, MOST_CUTS = 30 };
 
 void rf_stride_free(RfStride *stride) {
   if (!stride) return;
@@ -392,7 +394,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   if (!system->classes_known) rf_system_fields(system, system->y);
   double b1 = -system->log_S;
   if (run->phase.part != 3) rf_run_book_time(system, b0, b1, b1 - b0, b1 - b0, h);
-  system->y[rf_system_size(system) - 1] = 0;
+  system->y[rf_system_clock(system)] = 0;
   system->tau += h;
   system->kappa += system->mu * h;
   for (rf_index u = 0; u < units && !status; u++) {
@@ -402,7 +404,8 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
     unit->known = same || smooth(stride, system, u) ? unit->known + 1 : 0;
     if (same) continue;
     events++;
-    status = log_changes(run, u, stride->side + u * n);
+    status = rf_apart_slide(system, u);
+    if (!status) status = log_changes(run, u, stride->side + u * n);
   }
   run->step_taken = h;
   run->steps_implicit++;
@@ -464,6 +467,45 @@ static void set_reach(RfRun *run, bool events) {
   run->phase.reach = fmin(RF_TOL_LONGEST, fmax(RF_TOL_STRIDE_LONGEST, reach));
 }
 
+/* A ridge of weight that a unit crosses inside the step, as far as a straight line tells: w.x/|x| towards it
+ * at the start and beyond it at the end. */
+typedef struct Crossing {
+  double at, start, beyond;
+} Crossing;
+
+static bool crosses(const RfStride *stride, const RfSystem *system, rf_index u, rf_index r, Crossing *found) {
+  rf_index i = stride->row[r], d = stride->d;
+  int8_t side = stride->side[u * stride->n + i];
+  if (side == 0 || stride->unit[u].sign * system->problem->y[i] < 0) return false;
+  if (!(fmax(stride->p[r], system->p[i]) > RF_TOL_STRIDE_MINOR)) return false;
+  double part = side / system->x_norm[i];
+  found->beyond = -part * rf_la_dot(stride->after + u * d, stride->X + r * d, d);
+  if (!(found->beyond > RF_TOL_STRIDE_SIDE)) return false;
+  found->start = fmax(0, part * rf_la_dot(stride->before + u * d, stride->X + r * d, d));
+  found->at = found->start / (found->start + found->beyond);
+  return true;
+}
+
+/* The part of the step after which it ends just behind its first ridge and before the second; 1 where it
+ * does. unit: who crosses first; -1: nobody. */
+static double to_first_ridge(const RfStride *stride, const RfSystem *system, rf_index *unit) {
+  Crossing first = {.at = 2}, ridge;
+  double second = 2;
+  *unit = -1;
+  for (int pass = 0; pass < 2; pass++)
+    for (rf_index u = 0; u < stride->units; u++)
+      for (rf_index r = 0; r < stride->rows && !system->dead[u]; r++) {
+        if (!crosses(stride, system, u, r, &ridge)) continue;
+        if (pass == 0 && ridge.at < first.at) first = ridge, *unit = u;
+        bool later = ridge.start - first.at * (ridge.start + ridge.beyond) > RF_TOL_APART;
+        if (pass == 1 && later) second = fmin(second, ridge.at);
+      }
+  if (first.at > 1) return 1;
+  if (first.beyond > RF_TOL_STRIDE_RIDGE && first.start > 0.1 * RF_TOL_STRIDE_RIDGE)
+    return first.at + (1 - first.at) * 0.5 * RF_TOL_STRIDE_RIDGE / first.beyond;
+  return second > 1 ? 1 : 0.5 * (first.at + second);
+}
+
 RfStatus rf_stride_step(RfRun *run) {
   RfSystem *system = &run->system;
   RfStatus status = RF_OK;
@@ -476,20 +518,28 @@ RfStatus rf_stride_step(RfRun *run) {
   if (!wanted || !slopes) status = rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a long step");
   if (!status) rf_system_rhs(system, system->y, run->f);
   if (!status && !(h > 0)) {
-    double speed = rf_la_max_abs(run->f, rf_system_size(system) - 1);
+    double speed = rf_la_max_abs(run->f, rf_system_clock(system));
     h = speed > 0 ? tolerance / speed : 1;
   }
   if (run->phase.part == 3 && run->phase.growth > 0) h = fmin(h, longest(run) / run->phase.growth);
-  bool found = false;
-  while (!status) {
+  bool found = false, parted = false;
+  for (int cuts = 0; !status;) {
     status = attempt(run, stride, h, wanted, slopes, &found);
     if (status) break;
     error = found ? error_of(stride, system, tolerance) : INFINITY;
-    if (found && error <= 4) break;
+    if (found && error <= 4) {
+      rf_index unit;
+      double part = cuts < MOST_CUTS ? to_first_ridge(stride, system, &unit) : 1;
+      if (cuts < MOST_CUTS && unit >= 0) status = rf_run_part_at_ridge(run, unit, &parted);
+      if (parted || !(part < 1)) break;
+      h *= part, cuts++;
+      continue;
+    }
     h *= found ? fmax(0.2, 0.9 / cbrt(error)) : 0.3;
     if (!(h > RF_TOL_STEP_IMPLICIT)) status = RF_UNDECIDED;
   }
-  if (!status) {
+  if (parted) run->h = h; /* the stride is gone */
+  if (!status && !parted) {
     for (rf_index i = 0; i < system->n; i++) stride->q_earlier[i] = system->q[i] + system->log_S;
     run->h = fmin(RF_TOL_STEP_LONGEST, h * fmin(2, fmax(0.3, error > 0 ? 0.9 / cbrt(error) : 2)));
     run->phase.reach = longest(run);

@@ -338,21 +338,25 @@ static bool vanished(const RfSided *sided, rf_index h) {
  * beyond are decided about, but where the sample pushes nothing, which holds no unit; and a unit that has
  * vanished keeps its sides: on all samples at once it would be nothing but a corner. */
 static RfStatus find_corner(RfSided *sided, Corner *corner) {
-  corner->at = RF_NEW(rf_index, sided->n * sided->hidden);
+  rf_index hidden = sided->hidden;
+  corner->at = RF_NEW(rf_index, sided->n * hidden);
   if (!corner->at) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for an event");
-  for (rf_index at = 0; at < sided->n * sided->hidden; at++) {
+  for (rf_index at = 0; at < sided->n * hidden; at++) { /* sample by sample, layer by layer */
     double near = RF_LAYERED_OVER * rf_sided_beyond(sided, at), z = sided->z[at];
-    bool felt = sided->p[at / sided->hidden] > RF_LAYERED_UNFELT_WEIGHT;
+    bool felt = sided->p[at / hidden] > RF_LAYERED_UNFELT_WEIGHT;
+    int8_t side = sided->side[at];
     if (sided->side[at] == 0) {
       corner->at[corner->count++] = at;
     } else if (rf_sided_off_side(sided, at)) {
       put(sided, at, (int8_t)-sided->side[at]);
       if (sided->late ? felt : fabs(z) <= near) corner->at[corner->count++] = at;
-    } else if (fabs(z) <= near && felt && !(sided->late && vanished(sided, at % sided->hidden))) {
+    } else if (fabs(z) <= near && felt && !(sided->late && vanished(sided, at % hidden))) {
       /* A weight that passes zero takes its unit across on all samples: all of them first try to cross. */
       if (sided->side[at] * z < 0) put(sided, at, (int8_t)-sided->side[at]);
       corner->at[corner->count++] = at;
     }
+    /* And with it those above that see nothing else: where it is seen now, their inputs are no longer 0. */
+    if (sided->side[at] != side && !sided->late) rf_sided_forward(sided, at / hidden);
   }
   return RF_OK;
 }

@@ -478,19 +478,22 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
 }
 
 /* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. A unit that is
- * held is such a cancelling: its samples push as if it were not. */
-static bool cancels(RfLayeredFlow *flow, const double *v) {
+ * held is such a cancelling: its samples push as if it were not. *left: part of the loss of those that push
+ * at all, more than which it does not fall while units keep their sides. */
+static bool cancels(RfLayeredFlow *flow, const double *v, double *left) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
-  double pushes = 0, *one = work->k[1], *weights = work->weights;
+  double pushes = 0, push, *one = work->k[1], *weights = work->weights;
   rf_index held = rf_sided_held(work->sided);
   double *slopes = rf_sided_slopes(work->sided);
   for (rf_index k = 0; k < held; k++) slopes[k] = 1;
   rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  *left = 0;
   for (rf_index i = 0; i < flow->n; i++) {
     weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
     rf_sided_gradient(work->sided, one, weights, flow->net.theta);
-    pushes += rf_la_norm(one, P), weights[i] = 0;
+    pushes += push = rf_la_norm(one, P), weights[i] = 0;
+    if (push > 0) *left += exp(rf_loss_log_value(flow->loss, work->q[i]) - flow->log_loss);
   }
   return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
 }
@@ -506,9 +509,10 @@ static RfStatus nothing_grows(RfContext *context, RfLayeredFlow *flow, double ta
   return status;
 }
 
-/* At rest: at this velocity the loss would hardly fall in the time waited, or, where something may grow
- * meanwhile, in a thousand times that. dL/dtau = -S |v|^2. */
-static RfStatus at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool *rests) {
+/* At rest: at this velocity the loss would hardly fall in the time waited, and nothing grows meanwhile (where
+ * that cannot be asked: in a thousand times that). dL/dtau = -S |v|^2. waited: the loss hardly fell while tau
+ * grew a thousandfold; then also where those that push have hardly any loss left, however they push. */
+static RfStatus at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
   *rests = false;
@@ -525,13 +529,14 @@ static RfStatus at_rest(RfContext *context, RfLayeredFlow *flow, double tau, boo
   double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
   if (!(fall < RF_LAYERED_REST)) return RF_OK;
   work->fresh = false; /* slopes and hidden inputs are used below */
-  if (!cancels(flow, work->k[0])) return RF_OK;
+  double left;
+  bool balanced = cancels(flow, work->k[0], &left);
+  if ((*rests = waited && left < RF_LAYERED_REST) || !balanced) return RF_OK;
+  if (work->stiff) return nothing_grows(context, flow, tau, rests);
   *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
-  return *rests ? RF_OK : nothing_grows(context, flow, tau, rests);
+  return RF_OK;
 }
 
-/* Below, "the loss has stopped falling": its logarithm hardly fell while tau grew a thousandfold
- * beyond the scale on which margins of this size usually grow. */
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin) {
   double taken, tau = 0, mark_tau = 1, mark_loss = flow->log_loss;
   for (rf_index step = 0; flow->smargin < smargin; step++) {
@@ -543,13 +548,10 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     tell(context, flow);
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
-    bool rests;
-    status = at_rest(context, flow, tau, &rests);
+    bool rests, marked = tau > mark_tau * 1000;
+    status = at_rest(context, flow, tau, marked && mark_loss - flow->log_loss < RF_LAYERED_REST, &rests);
     if (status || rests) return status ? status : RF_NOT_SEPARABLE;
-    if (tau > mark_tau * 1000) {
-      if (mark_loss - flow->log_loss < RF_LAYERED_REST) return RF_NOT_SEPARABLE;
-      mark_tau = tau, mark_loss = flow->log_loss;
-    }
+    if (marked) mark_tau = tau, mark_loss = flow->log_loss;
   }
   return RF_OK;
 }

@@ -70,8 +70,7 @@ static void load_matrices(RfSided *sided, const double *theta) {
   }
 }
 
-/* f(x_i); hidden inputs into z, activations into sided->activation (row l = input of layer l). */
-static double forward(RfSided *sided, rf_index i) {
+double rf_sided_forward(RfSided *sided, rf_index i) {
   const RfLayeredNet *net = sided->net;
   rf_index depth = net->n_layers, d = net->layers[0].inputs;
   double *z = sided->z + i * sided->hidden, out = 0;
@@ -119,7 +118,7 @@ static void forward_all(RfSided *sided, double *f) {
 }
 
 /* Adds factor times the gradient of hidden input (or output) o of layer `top` to out; the size of it, were
- * all weights their own. Needs the activations of forward(i). */
+ * all weights their own. Needs the activations of rf_sided_forward. */
 static double backward(RfSided *sided, double *out, rf_index i, rf_index top, rf_index o, double factor) {
   const RfLayeredNet *net = sided->net;
   const double *slope = sided->slope + i * sided->hidden;
@@ -176,7 +175,7 @@ static void measure(RfSided *sided) {
 void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at) {
   rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
   memset(plane, 0, (size_t)sided->P * sizeof(double));
-  forward(sided, i);
+  rf_sided_forward(sided, i);
   backward(sided, plane, i, l, h - sided->first[l], 1);
 }
 
@@ -195,7 +194,7 @@ void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, 
   memset(gradient, 0, (size_t)sided->P * sizeof(double));
   for (rf_index i = 0; i < sided->n; i++) {
     if (weights[i] == 0) continue;
-    forward(sided, i);
+    rf_sided_forward(sided, i);
     backward(sided, gradient, i, sided->net->n_layers - 1, 0, weights[i]);
   }
 }
@@ -212,19 +211,19 @@ double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 /* ---- the velocity, with slopes that hold --------------------------------------------------- */
 
 double rf_sided_add_sample(RfSided *sided, double *v, rf_index i) {
-  forward(sided, i);
+  rf_sided_forward(sided, i);
   return backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
 }
 
 void rf_sided_add_output(RfSided *sided, double *out, rf_index i, double factor) {
-  forward(sided, i);
+  rf_sided_forward(sided, i);
   backward(sided, out, i, sided->net->n_layers - 1, 0, factor);
 }
 
 void rf_sided_deltas(RfSided *sided, double *deltas, rf_index i, double factor) {
   const RfLayeredNet *net = sided->net;
   const double *slope = sided->slope + i * sided->hidden;
-  forward(sided, i);
+  rf_sided_forward(sided, i);
   deltas[(net->n_layers - 1) * sided->width] = factor;
   for (rf_index l = net->n_layers - 1; l > 0; l--) {
     const RfLayer *layer = &net->layers[l];
@@ -419,7 +418,7 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
    * side, as phi'(0) = leak says. */
   for (rf_index l = 0; l + 1 < net->n_layers; l++)
     for (rf_index i = 0; i < n; i++) {
-      forward(sided, i);
+      rf_sided_forward(sided, i);
       for (rf_index o = 0; o < net->layers[l].outputs; o++) {
         rf_index h = sided->first[l] + o, at = i * hidden + h;
         sided->side[at] = sided->z[at] > 0 ? 1 : -1;

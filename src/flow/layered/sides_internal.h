@@ -59,6 +59,9 @@ static inline bool rf_sided_slope_out(const RfSided *sided, rf_index k) {
          sided->held_slope[k] < sided->net->leak - RF_LAYERED_SLOPE;
 }
 
+/* f(x_i) at the matrices and slopes as they are; hidden inputs into z, activations into sided->activation
+ * (row l = input of layer l). */
+double rf_sided_forward(RfSided *sided, rf_index i);
 /* v of the samples on which nothing is held; adds to sided->push. */
 void rf_sided_free_velocity(RfSided *sided, double *v);
 /* Adds what sample i contributes to v at the slopes as they are; the size of it. */
