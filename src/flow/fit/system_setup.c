@@ -343,6 +343,9 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   rf_index n = system->n, zeros = 0;
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
+  RfStatus status = RF_OK; /* what its neurons were apart across is gone, when it leaves, too */
+  if (system->slide[unit].n_on > 0 && !system->grade) status = rf_apart_slide(system, unit);
+  if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
     slope[i] = sigma[i] > 0 ? 1 : sigma[i] < 0 ? leak : 0;
@@ -355,7 +358,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
   }
-  RfStatus status = build_slide(system, unit, zeros);
+  status = build_slide(system, unit, zeros);
   rf_index absorbed = !status && zeros > 0 ? absorb_dependent(system, unit) : 0;
   if (!status && absorbed > 0) status = build_slide(system, unit, zeros + absorbed);
   system->hash[unit] = rf_pattern_hash(sigma, n);
