@@ -57,7 +57,9 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("phases.t_fit", "time", "start of fitting"),
     RF_NUMBER_ROW("phases.T_bound", "time", "the papers' bound where its assumptions hold"),
     RF_OBJECT_ROW("events[]", "changes of activation along the run"),
-    RF_NUMBER_ROW("events[].log_t", "ln time", "when; null at t = 0"),
+    RF_NUMBER_ROW(
+        "events[].log_t", "ln time",
+        "when; null at t = 0; once the scale is frozen known to 1e-3 of itself, from 1e290 on a lower bound"),
     RF_INTEGER_ROW("events[].neuron", "which neuron"),
     RF_INTEGER_ROW("events[].sample", "which sample"),
     RF_STRING_ROW("events[].kind", "cross | slide | release | die | branch"),
@@ -131,7 +133,9 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("frames[].log_norms[]", "", "ln of that norm"),
     RF_NUMBER_ROW("frames[].margins[]", "", "y_i f(x_i)"),
     RF_OBJECT_ROW("end", "where the integration of the flow itself ended, before the limit was computed"),
-    RF_NUMBER_ROW("end.log_t", "ln time", "when"),
+    RF_NUMBER_ROW("end.log_t", "ln time",
+                  "when; like ln of the loss known to 1e-3 of itself once the scale is frozen, from 1e290 on "
+                  "a lower bound"),
     RF_NUMBER_ROW("end.log_loss", "", "ln of the loss"),
     RF_NUMBER_ROW("end.log_norm", "", "ln |theta|"),
     RF_OBJECT_ROW("monitors", "conserved quantities and work"),

@@ -227,7 +227,7 @@ RF_API RfStatus rf_flow_align(RfContext *context, RfAlignment *out, const RfFlow
 /* ---- results ------------------------------------------------------------------------------- */
 
 typedef struct RfFlowEvent {
-  double log_t; /* in the clock of problem->mean; -infinity at t = 0; NaN for in_limit */
+  double log_t; /* in the clock of problem->mean, as log_t_end; -infinity at t = 0; NaN for in_limit */
   rf_index neuron, sample;
   RfEventKind kind;
   double q_min; /* smallest margin at that moment */
@@ -351,9 +351,9 @@ typedef struct RfFlowResult {
   RfFlowMonitors monitors;
   RfFlowAudit audit;
   RfNet net_end;       /* state where integration ended, directions scaled to |theta| = 1 */
-  double log_norm_end; /* ln |theta| there (before scale freezing) */
-  double log_t_end;    /* and its time */
-  double log_loss_end;
+  double log_norm_end; /* ln |theta| there, */
+  double log_t_end;    /* its time and */
+  double log_loss_end; /* its loss: to about 1e-3 of themselves when the scale was frozen on the way */
   RfFlowCheckpoint checkpoint; /* state at an interruption; empty otherwise */
 } RfFlowResult;
 

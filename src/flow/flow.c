@@ -225,12 +225,13 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
   result->monitors.escapes = run->escapes;
   result->monitors.seconds_fit = run->seconds_fit;
   result->monitors.seconds_infinity = run->seconds_infinity;
-  result->log_t_end = run->system.log_t + (run->problem->mean ? log((double)run->system.n) : 0);
+  result->log_t_end = rf_run_log_t(run) + (run->problem->mean ? log((double)run->system.n) : 0);
   phases(run, result);
   rf_system_fields(&run->system, run->system.y);
-  result->log_loss_end = rf_run_log_loss(run) - (run->problem->mean ? log((double)run->system.n) : 0);
+  result->log_loss_end = rf_run_log_loss_true(run) - (run->problem->mean ? log((double)run->system.n) : 0);
   status = rf_run_net(run, &result->net_end, &result->log_norm_end);
   result->limit.log_size = result->log_norm_end;
+  result->log_norm_end += run->system.kappa;
   return status;
 }
 

@@ -90,11 +90,12 @@
 #define RF_TOL_LOG_TAU     1e3  /* frozen second layer: growth of ln tau that it is followed for */
 
 /* ---- to infinity (infinity.c, polish.c) ---- */
-#define RF_TOL_Q_FROZEN    1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
-#define RF_TOL_Q_SLOW      1e5 /* the same while the direction travels: steps grow like 1/sqrt(q) */
-#define RF_TOL_Q_MOST      1e9 /* possible margin up to which steps are made finer */
-#define RF_TOL_Q_LOW       1e4 /* margin below which O(1/q) shows: compared at the margins of the state */
-#define RF_TOL_CLIMB       2.0 /* growth of the network per step on the way there: not far past it */
+#define RF_TOL_Q_FROZEN    1e6   /* smallest margin at which the scale is frozen: weights follow within 1/q */
+#define RF_TOL_GROWN_MOST  1e290 /* factor of the margins since then that is told: times Q_MOST a double */
+#define RF_TOL_Q_SLOW      1e5   /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_Q_MOST      1e9   /* possible margin up to which steps are made finer */
+#define RF_TOL_Q_LOW       1e4   /* margin below which O(1/q) shows: compared at the margins of the state */
+#define RF_TOL_CLIMB       2.0   /* growth of the network per step on the way there: not far past it */
 #define RF_TOL_TINY        1e-300 /* instead of a division by zero */
 #define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
 #define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */

@@ -8,15 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-double rf_run_log_loss(const RfRun *run) {
+/* ln of the loss at `factor` times the margins. */
+static double log_loss_at(const RfRun *run, double factor) {
   const RfSystem *system = &run->system;
   double top = -INFINITY, sum = 0;
   for (rf_index i = 0; i < system->n; i++)
-    top = fmax(top, rf_loss_log_value(run->problem->loss, system->q[i]));
+    top = fmax(top, rf_loss_log_value(run->problem->loss, factor * system->q[i]));
   for (rf_index i = 0; i < system->n; i++)
-    sum += exp(rf_loss_log_value(run->problem->loss, system->q[i]) - top);
+    sum += exp(rf_loss_log_value(run->problem->loss, factor * system->q[i]) - top);
   return top + log(sum);
 }
+
+double rf_run_log_loss(const RfRun *run) { return log_loss_at(run, 1); }
+
+double rf_run_log_loss_true(const RfRun *run) { return log_loss_at(run, rf_run_grown(run)); }
+
+double rf_run_grown(const RfRun *run) { return fmin(exp(2 * run->system.kappa), RF_TOL_GROWN_MOST); }
 
 double rf_run_log_loss_seen(const RfRun *run) {
   const RfSystem *system = &run->system;
@@ -41,6 +48,12 @@ double rf_run_dissipation(RfRun *run, const double *y) {
     sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
   }
   return sum * exp(system->log_S - rf_run_log_loss(run));
+}
+
+double rf_run_log_t(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  if (system->kappa == 0) return system->log_t;
+  return system->log_t - system->log_S * (rf_run_grown(run) - 1) - 2 * system->kappa;
 }
 
 double rf_run_until_log_t(const RfRun *run) {

@@ -234,8 +234,50 @@ static void taken_early(void **state) {
   }
 }
 
+/* The clock stands while the scale is frozen, and the events from there on were told at the margin of that
+ * scale, ln t = 1e6 or 2.5e5, where the flow meets them at margins of 5e9 to 2e15. */
+static void late_events(void **state) {
+  (void)state;
+  static const double X[] = {0.985, -0.143, 1, 0.424, 0.646, 1, 0.243, -0.221, 1, 1.386, -0.317, 1};
+  static const double y[] = {1, 1, -1, -1};
+  double W[] = {-1.018, -0.332, 0.973,  0.217,  0.366,  1.347, 0.749,  -1.085, -0.198, -0.632, 0.529,  0.947,
+                0.259,  -0.279, -0.321, -1.102, -0.479, 0.123, -1.835, -0.668, 0.325,  0.602,  -0.444, 0.227};
+  double a[] = {-0.087, 0.076, 0.024, -0.043, -0.129, -0.141, 0.108, -0.185};
+  RfNet net = {.m = 8, .d = 3, .W = W, .a = a};
+  RfContext context;
+  RfFlowStart start;
+  RfFlowSettings settings;
+  RfFlowResult results[2];
+  rf_context_init(&context);
+  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
+  RfFlowProblem problem = {.X = X, .y = y, .n = 4, .d = 3, .loss = RF_LOSS_LOGISTIC2, .start = &start};
+  problem.log_scale = log(1e-6);
+  rf_flow_settings_init(&settings);
+  settings.check_direction = settings.with_alignment = settings.audit = false;
+  for (int k = 0; k < 2; k++) {
+    RfFlowVariant variant = rf_flow_usual;
+    if (k == 1) variant.q_frozen *= 0.25, variant.q_slow *= 0.5;
+    settings.variant = &variant;
+    assert_ok(&context, rf_flow_run(&context, &results[k], &problem, &settings));
+  }
+  rf_index n = results[0].n_events;
+  assert_int_equal(n, results[1].n_events);
+  for (rf_index e = 0; e < n; e++)
+    assert_relative(results[1].events[e].log_t, results[0].events[e].log_t, 1e-3);
+  assert_true(results[0].events[n - 1].log_t > 1e15);
+  for (int k = 0; k < 2; k++) {
+    assert_true(results[k].log_t_end >= results[k].events[n - 1].log_t);
+    assert_relative(-results[k].log_loss_end, results[k].log_t_end, 1e-3);
+    assert_true(2 * results[k].log_norm_end + log(results[k].limit.margin) >=
+                log(results[k].log_t_end) - 1e-3);
+  }
+  for (int k = 0; k < 2; k++) rf_flow_result_free(&results[k]);
+  rf_flow_start_free(&start);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(candidates),
-                                     cmocka_unit_test(order_lost), cmocka_unit_test(taken_early)};
+                                     cmocka_unit_test(order_lost), cmocka_unit_test(taken_early),
+                                     cmocka_unit_test(late_events)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

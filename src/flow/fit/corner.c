@@ -11,7 +11,8 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
   if (kind == RF_EVENT_BRANCH) run->branched = true;
   if (!run->recording) return RF_OK;
   const RfSystem *system = &run->system;
-  double log_t = system->log_t + (run->problem->mean ? log((double)system->n) : 0);
+  double log_t = rf_run_log_t(run) + (run->problem->mean ? log((double)system->n) : 0);
+  if (run->n_events > 0) log_t = fmax(log_t, run->events[run->n_events - 1].log_t);
   rf_index only = system->only[unit], first = only >= 0 ? only : 0, end = only >= 0 ? only + 1 : system->m;
   for (rf_index k = first; k < end; k++) {
     if (system->unit_of[k] != unit) continue;
@@ -22,7 +23,8 @@ RfStatus rf_events_log(RfRun *run, rf_index unit, rf_index sample, RfEventKind k
       run->events = more;
       run->cap_events = grown;
     }
-    run->events[run->n_events++] = (RfFlowEvent){log_t, k, sample, kind, rf_system_q_min(system)};
+    run->events[run->n_events++] =
+        (RfFlowEvent){log_t, k, sample, kind, rf_run_grown(run) * rf_system_q_min(system)};
   }
   return RF_OK;
 }
@@ -100,7 +102,8 @@ static RfStatus choose(RfRun *run, const Corner *corner, rf_index k) {
     run->branches = more, run->cap_branches = grown;
   }
   RfFlowBranch *branch = &run->branches[run->n_branches];
-  *branch = (RfFlowBranch){.log_t = system->log_t + (run->problem->mean ? log((double)n) : 0), .neuron = -1};
+  *branch =
+      (RfFlowBranch){.log_t = rf_run_log_t(run) + (run->problem->mean ? log((double)n) : 0), .neuron = -1};
   for (rf_index j = 0; j < system->m && branch->neuron < 0; j++)
     if (system->unit_of[j] == k) branch->neuron = j;
   branch->sectors = RF_NEW_TABLE(int8_t, RF_MOST_OPTIONS, n);
