@@ -1,9 +1,12 @@
 /* `reluflow explain DATA`: the main job. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 typedef struct ExplainFlags {
   double leak, log_scale, flow_time, best_time;
   const char *loss, *init, *scale, *weights, *proof;
+  bool check;
   rf_index width, trace;
   int branches;
 } ExplainFlags;
@@ -35,6 +38,7 @@ static const CliOption options[] = {
     {"--proof", CLI_TEXT, FIELD(proof), "DIR", NULL, 0, 0,
      "write proofs of the best margin (maxmargin.proof) and of the limit's KKT residuals (limit.proof) into "
      "DIR; rfcheck checks them in exact arithmetic"},
+    {"--check", CLI_FLAG, FIELD(check), NULL, NULL, 0, 0, "run rfcheck on the files of --proof"},
     {0},
 };
 
@@ -73,16 +77,37 @@ static RfStatus show(CliRun *run, const RfExplanation *explanation) {
   return status < 0 && drawing.error[0] ? rf_fail(&run->context, status, "%s", drawing.error) : status;
 }
 
+/* --check: the checker's word on every file that was written. */
+static RfStatus check_proofs(CliRun *run, RfExplanation *e) {
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < e->n_proofs && !status; k++) {
+    RfExplainProof *proof = &e->proofs[k];
+    CliProof check = {.file = proof->file};
+    status = cli_check_proof(run, &check);
+    proof->checked = check.checked, proof->accepted = check.accepted;
+    memcpy(proof->verdict, check.verdict, sizeof proof->verdict);
+  }
+  for (rf_index k = 0; k < e->n_parts && !status; k++) status = check_proofs(run, &e->parts[k]);
+  return status;
+}
+
 static int explain_run(CliRun *run) {
+  const ExplainFlags *flags = run->settings;
   RfDataset data = {0};
   RfNet net = {0};
   RfExplainSettings settings;
   RfExplanation explanation = {0};
   if (run->common.tol > 0) run->context.tol.gap = run->common.tol;
   RfStatus status = settings_from_flags(run, &settings, &net);
+  if (!status && flags->check && !flags->proof)
+    status = rf_fail(&run->context, RF_ERR_USAGE, "--check needs --proof DIR");
   if (!status) status = cli_load(run, &data);
   if (!status && settings.proofs) status = cli_folder(run, settings.proofs);
   if (!status) status = rf_study_explain(&run->context, &explanation, &data, &settings);
+  if (status >= 0 && flags->check) {
+    RfStatus checked = check_proofs(run, &explanation);
+    if (checked) status = checked;
+  }
   RfStatus shown = status >= 0 ? show(run, &explanation) : RF_OK;
   rf_explanation_free(&explanation);
   rf_net_free(&net);

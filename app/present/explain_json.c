@@ -77,6 +77,11 @@ static void proof_items(RfJson *json, const RfExplanation *e) {
     rf_json_number(json, "upper", proof->upper);
     rf_json_number(json, "bytes", proof->bytes);
     rf_json_number(json, "seconds", proof->seconds);
+    if (e->proofs[k].checked)
+      rf_json_boolean(json, "accepted", e->proofs[k].accepted);
+    else
+      rf_json_null(json, "accepted");
+    rf_json_string(json, "verdict", e->proofs[k].checked ? e->proofs[k].verdict : NULL);
     rf_json_string(json, "positive_class", e->positive_class);
     rf_json_end(json);
   }

@@ -28,6 +28,8 @@ static const RfField explain[] = {
     RF_NUMBER_ROW("proofs[].upper", "", "kkt: the bound of the stationarity"),
     RF_NUMBER_ROW("proofs[].bytes", "", "size of the file"),
     RF_NUMBER_ROW("proofs[].seconds", "s", "time to write it"),
+    RF_BOOLEAN_ROW("proofs[].accepted", "with --check: rfcheck accepts it; null without"),
+    RF_STRING_ROW("proofs[].verdict", "with --check: the line that rfcheck printed; null without"),
     RF_STRING_ROW("proofs[].positive_class", "more than two classes: the class that is +1; otherwise null"),
     RF_STRING_ROW("sentences[]", "the page in ten sentences"),
 };

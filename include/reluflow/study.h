@@ -240,6 +240,8 @@ enum { RF_EXPLAIN_PROOFS = 2, RF_EXPLAIN_PATH = 512 };
 typedef struct RfExplainProof {
   char file[RF_EXPLAIN_PATH];
   RfProof proof;
+  bool checked, accepted; /* by a checker, which the caller runs; its line: */
+  char verdict[256];
 } RfExplainProof;
 
 /* Those of the flow and of the best margin; 120 s, of which the steps take what they need. */

@@ -478,38 +478,7 @@ RfStatus rf_local_step(RfRun *run, double h, bool *ok);
 /* plain.c: w, a and rho from v (in the place of w) and c, both in units of e^{2 rho}; a keeps its sign. */
 void rf_plain_split(double *v, double *a, double *rho, double c, rf_index d);
 
-/* ---- polish.c: the KKT point near a state, exactly ----------------------------------------- */
-
-/* Units of one pattern and one sign of a, as the convex problem sees them. */
-typedef struct RfPolishGroup {
-  rf_index unit; /* one of its units: the pattern */
-  int sign;
-  double share;  /* of sum exp(2 rho), all groups adding up to 1 */
-  double part;   /* the same, or for rows of very different lengths the largest part it has in a margin */
-  double weight; /* frozen second layer: sqrt of the sum of a_k^2; 1 otherwise */
-} RfPolishGroup;
-
-typedef struct RfPolish {
-  rf_index n_groups, n_units;
-  RfPolishGroup *groups;
-  rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
-  double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
-  double late;        /* largest of these among units that have hyperplanes to cross before they join */
-  double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
-  double *beta;       /* n_groups rows of d, at min margin 1 */
-  double *lambda;     /* n */
-  double *margins;    /* n, their minimum is 1 */
-  bool ok;            /* residual and every margin checked */
-  rf_index idle;      /* where not ok: a group that others take the place of at less cost, -1 = none */
-  double residual;    /* largest entry of the stationarity equation */
-  double objective;   /* sum of |beta|, or with a frozen second layer half the sum of |beta|^2 */
-  double distance;    /* |theta/|theta| - limit|, theta the state it started from */
-} RfPolish;
-
-void rf_polish_free(RfPolish *polish);
-/* Groups with a share below share_min are left out at once; a group that vanishes in the solution is dropped
- * and the rest solved again. ok = false when Newton's method does not reach a feasible KKT point. */
-RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, double share_min);
+#include "flow/far/polish.h"
 
 /* With the scale frozen, a unit whose log-norm is below this changes no margin by more than 1e-8: that
  * changes how fast it arrives, not where. */
@@ -540,8 +509,7 @@ RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_
 
 /* ---- fit.c, infinity.c, driver ------------------------------------------------------------- */
 
-/* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to get there.
- */
+/* From the start to margins of 15 (RF_FLOW_CONVERGED here means just that), or to a reason not to. */
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why);
 /* Merges units that have come together by now. */
 RfStatus rf_run_gather(RfRun *run);
@@ -613,22 +581,6 @@ RfStatus rf_run_load(RfRun *run, const RfFlowCheckpoint *checkpoint);
 /* problem.c: RF_ERR_USAGE with a reason, or RF_OK. */
 RfStatus rf_flow_check_problem(RfContext *context, const RfFlowProblem *problem,
                                const RfFlowSettings *settings);
-
-/* ---- graded.c: coordinates for rows of very different lengths ------------------------------ */
-
-typedef struct RfGraded {
-  rf_index d, count;
-  double *reflections; /* count rows of d, the first r entries of row r are 0 */
-} RfGraded;
-
-/* The lengths of the rows differ so much that parts of the network are judged by their margins, and that the
- * coordinates matter. */
-bool rf_rows_spread(const double *X, rf_index n, rf_index d);
-/* Finds the coordinates and turns X into them. */
-RfStatus rf_graded_new(RfContext *context, RfGraded *graded, double *X, rf_index n, rf_index d);
-void rf_graded_free(RfGraded *graded);
-void rf_graded_turn(const RfGraded *graded, double *v);
-void rf_graded_back(const RfGraded *graded, double *v);
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "flow/flow_internal.h"
+#include "flow/graded.h"
 #include "flow/flow_tolerances.h"
 
 bool rf_rows_spread(const double *X, rf_index n, rf_index d) {

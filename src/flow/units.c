@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/flow_internal.h"
+#include "flow/graded.h"
 
 static const int ordinary = 10; /* largest entries from 2^-10 to 2^10 are left alone */
 static const int most = 500;    /* so that s = 4^k and 1/s are numbers */

@@ -18,6 +18,7 @@ refuse() { # NEEDLE ARGUMENTS...
   fi
 }
 refuse "no such command" nonsense
+refuse "--check needs --proof DIR" explain gen:xor --check
 refuse "--loss hinge" flow gen:xor --loss hinge
 refuse "--init foo" flow gen:xor --init foo
 refuse "--until time=0" flow gen:xor --until time=0

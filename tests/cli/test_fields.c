@@ -69,7 +69,7 @@ static const struct {
     {"certify", "certify gen:DS-V1 $TMP/pair.json --prove"},
     {"certify", "certify gen:xor $TMP/four.json --proof $TMP/four.proof --check"},
     {"explain", "explain gen:DS-PL2 --width 6"},
-    {"explain", "explain gen:DS-MC3 --width 3 --proof $TMP/proofs"},
+    {"explain", "explain gen:DS-MC3 --width 3 --proof $TMP/proofs --check"},
     {"explain", "explain gen:DS-MC3 --width 3 --leak 0.5"},
     {"verify", "verify VSS-07 VSS-11 --quick"},
     {"sweep", "sweep flow gen:xor --width 4,5 --store $TMP/sweep.db"},

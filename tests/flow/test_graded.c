@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/flow_internal.h"
+#include "flow/graded.h"
 
 enum { N = 6, D = 4 };
 

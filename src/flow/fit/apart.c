@@ -20,10 +20,22 @@ void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const doub
   double cosine = rf_la_dot(was, w, d) / (size * now), along = rf_la_dot(row, w, d) / now / (1 + cosine);
   for (rf_index j = 0; j < d; j++) apart[j] = shrunk * (row[j] - along * (was[j] / size + w[j] / now));
   rf_la_axpy(apart, -rf_la_dot(apart, w, d) / (now * now), w, d); /* what lies along it is in its size */
+  if (system->unit_of[k] >= 0 && !system->grade) rf_system_project(system, system->unit_of[k], apart);
 }
 
 static double log_norm_of(const RfSystem *system, rf_index k) {
   return system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k] + system->kappa;
+}
+
+/* Row of neuron k from now on. work: d. */
+static void renew(RfSystem *system, rf_index k, double *work) {
+  rf_index d = system->d;
+  double *row = system->apart + k * (2 * d + 1), log_norm = log_norm_of(system, k);
+  const double *w = system->y + system->unit_of[k] * d;
+  rf_apart_of(system, k, log_norm, w, work);
+  memcpy(row, work, (size_t)d * sizeof(double));
+  memcpy(row + d, w, (size_t)d * sizeof(double));
+  row[2 * d] = log_norm;
 }
 
 RfStatus rf_apart_carry(RfSystem *system) {
@@ -36,14 +48,10 @@ RfStatus rf_apart_carry(RfSystem *system) {
   if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
   for (rf_index k = 0; k < m; k++) {
     rf_index u = system->unit_of[k];
-    double *row = system->apart + k * (2 * d + 1);
     if (u < 0) continue;
-    const double *w = system->y + u * d;
-    rf_apart_of(system, k, log_norm_of(system, k), w, work);
-    bool alone = system->only[u] >= 0 && !(system->stretch[k] > 0);
-    for (rf_index j = 0; j < d; j++) row[j] = alone ? 0 : work[j];
-    memcpy(row + d, w, (size_t)d * sizeof(double));
-    row[2 * d] = log_norm_of(system, k);
+    renew(system, k, work);
+    if (system->only[u] >= 0 && !(system->stretch[k] > 0))
+      memset(system->apart + k * (2 * d + 1), 0, (size_t)d * sizeof(double)); /* alone */
   }
   rf_free(work);
   return RF_OK;

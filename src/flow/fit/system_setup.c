@@ -1,5 +1,6 @@
 /* Building the system from a problem; patterns, slides, death, and dropping what no longer moves. */
 #include "flow/flow_internal.h"
+#include "flow/graded.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -342,6 +343,9 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   rf_index n = system->n, zeros = 0;
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
+  RfStatus status = RF_OK; /* what its neurons were apart across is gone, when it leaves, too */
+  if (system->slide[unit].n_on > 0 && !system->grade) status = rf_apart_slide(system, unit);
+  if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
     slope[i] = sigma[i] > 0 ? 1 : sigma[i] < 0 ? leak : 0;
@@ -354,7 +358,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
     memset(slope, 0, (size_t)n * sizeof(double));
     return build_slide(system, unit, 0);
   }
-  RfStatus status = build_slide(system, unit, zeros);
+  status = build_slide(system, unit, zeros);
   rf_index absorbed = !status && zeros > 0 ? absorb_dependent(system, unit) : 0;
   if (!status && absorbed > 0) status = build_slide(system, unit, zeros + absorbed);
   system->hash[unit] = rf_pattern_hash(sigma, n);
