@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261117; /* layout of this file */
+static const double mark = 20261118; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -121,6 +121,7 @@ static void walk_run(Tape *tape, RfRun *run) {
   put(tape, &run->phase.tau_event);
   put(tape, &run->phase.best);
   put_index(tape, &run->phase.best_at);
+  put(tape, &run->phase.size);
   put_int(tape, &run->phase.round);
   put_index(tape, &run->phase.left);
   put(tape, &run->phase.last);

@@ -207,6 +207,8 @@ void rf_system_count_members(RfSystem *system);
 /* w, a (joint norm 1; frozen second layer: true a, w in the gauge) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
 double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
+/* ln of the size of the network, by the units that are not dead. */
+double rf_system_log_size(const RfSystem *system);
 double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
 /* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
  * the sum of; 0 for rows that are alike. */
@@ -275,6 +277,7 @@ typedef struct RfPhase {
   double tau_event; /* tau of the last event */
   double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
   rf_index best_at; /* fit: step of that */
+  double size;      /* fit: ln of the size of the network when it was last seen to change */
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */

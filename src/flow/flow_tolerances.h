@@ -71,6 +71,9 @@
   1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
                                */
 #define RF_TOL_REST_FALL 1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_REST_GROWS                                                                                    \
+  1e-4 /* change of ln |theta| that is motion, its root: at rest the loss sees the square of such a change   \
+        */
 #define RF_TOL_REST_TO_AND_FRO                                                                               \
   1e-6                            /* events without a fall: what L could still lose in all the time so far */
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */

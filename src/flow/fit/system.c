@@ -542,3 +542,13 @@ void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, 
     *a = -*a;
   }
 }
+
+double rf_system_log_size(const RfSystem *system) {
+  const double *rho = system->y + system->units * (system->d + 1);
+  double top = -INFINITY, sum = 0;
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) top = fmax(top, rho[u]);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) sum += exp(2 * (rho[u] - top));
+  return top + 0.5 * log(sum);
+}

@@ -373,20 +373,9 @@ static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
   return status;
 }
 
-/* ln of the size of the network. */
-static double log_size(const RfSystem *system) {
-  const double *rho = system->y + system->units * (system->d + 1);
-  double top = -INFINITY, sum = 0;
-  for (rf_index u = 0; u < system->units; u++)
-    if (!system->dead[u]) top = fmax(top, rho[u]);
-  for (rf_index u = 0; u < system->units; u++)
-    if (!system->dead[u]) sum += exp(2 * (rho[u] - top));
-  return top + 0.5 * log(sum);
-}
-
 RfStatus rf_walk_fit_step(RfRun *run) {
   RfSystem *system = &run->system;
-  double size = log_size(system);
+  double size = rf_system_log_size(system);
   RfStatus status = RF_OK;
   bool stale = run->walk_fit &&
                (run->walk_fit->steps >= CHOOSE || left_out(run->walk_fit, system) > RF_TOL_WALK_LEFT_OUT);
@@ -411,7 +400,7 @@ RfStatus rf_walk_fit_step(RfRun *run) {
   if (!status) {
     rf_system_normalise(system, system->y);
     rf_system_fields(system, system->y);
-    bool crawls = system->q_least > 1 && log_size(system) - size < RF_TOL_WALK_CRAWL;
+    bool crawls = system->q_least > 1 && rf_system_log_size(system) - size < RF_TOL_WALK_CRAWL;
     run->phase.crawling = crawls ? run->phase.crawling + 1 : 0;
   }
   return status;
