@@ -409,8 +409,7 @@ void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double 
 /* The largest margin that units of these sizes could give: an error of the state is one of that size times
  * this in the margins, where units cancel each other much more than the margins show. */
 double rf_run_possible_margin(const RfRun *run);
-/* With the scale frozen the clock stands while the flow's own margins are e^{2 kappa} times as large: that
- * factor, and ln t and ln of the loss with it, to about 1e-3 of themselves. */
+/* What margins have grown by while the scale and the clock stood, and ln t with that: to 1e-3 of itself. */
 double rf_run_grown(const RfRun *run);
 double rf_run_log_t(const RfRun *run);
 double rf_run_log_loss_true(const RfRun *run);
