@@ -68,12 +68,11 @@
   3e-4 /* the same in networks of thousands of neurons: 1e-7, a tenth of what they are followed to */
 #define RF_TOL_MOST_GROWTH 7.0 /* ln: a difference that grew by 1e3 is no small one any more */
 #define RF_TOL_MERGED_PUSH                                                                                   \
-  1e-7                        /* push of a sample over all times the difference merged: below, no matter     \
-                               */
-#define RF_TOL_REST_FALL 1e-8 /* fall of ln L that counts as one */
-#define RF_TOL_REST_GROWS                                                                                    \
-  1e-4 /* change of ln |theta| that is motion, its root: at rest the loss sees the square of such a change   \
-        */
+  1e-7                         /* push of a sample over all times the difference merged: below, no matter    \
+                                */
+#define RF_TOL_REST_FALL  1e-8 /* fall of ln L that counts as one */
+#define RF_TOL_REST_SMALL 1e-4 /* largest margin possible: below, growth by 1e-4 is no such fall, */
+#define RF_TOL_REST_GROWS 1e-4 /* but motion all the same: change of ln |theta| */
 #define RF_TOL_REST_TO_AND_FRO                                                                               \
   1e-6                            /* events without a fall: what L could still lose in all the time so far */
 #define RF_TOL_REST_FALLING 1e-13 /* d ln L per unit of tau that is rounding */
