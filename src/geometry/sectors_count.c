@@ -104,7 +104,7 @@ static RfStatus count_planes(RfContext *context, RfSectorCount *out, RfDecimal *
   rf_index dim = planes->rank;
   const RfNormals *normals = &planes->planes;
   Counter counter = {.context = context, .limit = limit > 0 ? limit : 2e7};
-  bool merged = planes->rows < planes->n; /* a zero row depends on nothing else */
+  bool merged = planes->rows < planes->n;                           /* a zero row depends on nothing else */
   if (planes->d > 1) merged |= planes->planes.count < planes->rows; /* on a line every two are parallel */
   if (dim <= 1 || normals->count == dim) { /* no hyperplane, one, or independent ones */
     out->exact = !planes->doubtful;

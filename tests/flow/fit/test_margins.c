@@ -53,7 +53,8 @@ static void kept(void **state) {
     rf_system_keep(system, system->y, q);
     rf_system_fields(system, system->y);
     for (rf_index i = 0; i < N; i++) assert_close(system->q[i], q[i], 1e-15 * (1 + fabs(q[i])));
-    for (rf_index k = 0; k < M * D; k++) system->y[k] *= 1 + 1e-3; /* the norm is restored, the margins kept */
+    for (rf_index k = 0; k < M * D; k++)
+      system->y[k] *= 1 + 1e-3; /* the norm is restored, the margins kept */
     const double *held = rf_system_hold(system, system->y);
     memcpy(q, held, sizeof q);
     rf_system_normalise(system, system->y);
