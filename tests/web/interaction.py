@@ -90,8 +90,13 @@ def change_scale(page):
 
 
 def share_round_trip(page, path):
+    before, last = page.page.url, None
     page.js("reluflow.app.goTo(0.37)")
-    page.page.wait_for_timeout(400)
+    for _ in range(50):  # the address follows after a while, longer on a busy machine
+        page.page.wait_for_timeout(400)
+        if page.page.url != before and page.page.url == last:
+            break
+        last = page.page.url
     url, old = page.page.url, margin(page)
     other = kit.Page(path, url.split("#", 1)[1])
     check(margin(other) == old, f"link: margin {margin(other)} instead of {old}")
