@@ -4,7 +4,7 @@
  * by its square: nothing, until they come to a hyperplane. There they arrive one after the other, the first
  * may turn the weights against the rest, and a unit that crossed as one would hide that. So a merged unit is
  * parted into its neurons before. */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const doub
   if (system->unit_of[k] >= 0 && !system->grade) rf_system_project(system, system->unit_of[k], apart);
 }
 
-static double log_norm_of(const RfSystem *system, rf_index k) {
+double rf_apart_log_norm(const RfSystem *system, rf_index k) {
   return system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k] + system->kappa;
 }
 
 /* Row of neuron k from now on. work: d. */
 static void renew(RfSystem *system, rf_index k, double *work) {
   rf_index d = system->d;
-  double *row = system->apart + k * (2 * d + 1), log_norm = log_norm_of(system, k);
+  double *row = system->apart + k * (2 * d + 1), log_norm = rf_apart_log_norm(system, k);
   const double *w = system->y + system->unit_of[k] * d;
   rf_apart_of(system, k, log_norm, w, work);
   memcpy(row, work, (size_t)d * sizeof(double));
@@ -64,8 +64,8 @@ double rf_apart_spread(const RfSystem *system, rf_index unit) {
   for (rf_index k = 0; k < system->m; k++) {
     if (system->unit_of[k] != unit) continue;
     const double *row = system->apart + k * (2 * d + 1);
-    spread =
-        fmax(spread, rf_la_norm(row, d) * exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - log_norm_of(system, k))));
+    spread = fmax(spread, rf_la_norm(row, d) *
+                              exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - rf_apart_log_norm(system, k))));
   }
   return spread;
 }
@@ -87,8 +87,31 @@ static void off_the_sum(const RfSystem *system, rf_index unit, const double *w, 
   for (rf_index j = 0; j < d && total > 0; j++) off[j] = off[j] / total + w[j] * (1 - 1 / total);
 }
 
+void rf_apart_make_room(RfSystem *system, rf_index grown) {
+  rf_index d = system->d, units = system->units;
+  double *y = system->y;
+  memmove(y + grown * (d + 2), y + units * (d + 2), (size_t)(1 + system->residues) * sizeof(double));
+  memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
+  memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
+}
+
+RfStatus rf_apart_copy_pattern(RfSystem *system, rf_index unit, rf_index to) {
+  rf_index n = system->n;
+  memcpy(system->sigma + to * n, system->sigma + unit * n, (size_t)n);
+  system->balanced[to] = system->balanced[unit], system->dead[to] = 0;
+  memset(&system->slide[to], 0, sizeof system->slide[to]);
+  return rf_system_refresh_unit(system, to);
+}
+
+void rf_apart_grown(RfSystem *system, rf_index grown) {
+  system->units = grown;
+  system->classes_known = false;
+  for (rf_index u = 0; u < grown; u++) system->clear[u] = 0;
+  rf_system_count_members(system);
+}
+
 RfStatus rf_system_part(RfSystem *system, rf_index unit) {
-  rf_index d = system->d, n = system->n, units = system->units, count = 0;
+  rf_index d = system->d, units = system->units, count = 0;
   for (rf_index k = 0; k < system->m; k++) count += system->unit_of[k] == unit;
   if (!system->apart || count < 2) return RF_OK;
   rf_index grown = units + count - 1, next = units;
@@ -97,9 +120,7 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
   if (!w) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for parting units");
   memcpy(w, y + unit * d, (size_t)d * sizeof(double));
   off_the_sum(system, unit, w, rho, off, w + d);
-  memmove(y + grown * (d + 2), y + units * (d + 2), (size_t)(1 + system->residues) * sizeof(double));
-  memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
-  memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
+  rf_apart_make_room(system, grown);
   RfStatus status = RF_OK;
   for (rf_index k = 0, first = 1; k < system->m && !status; k++) {
     if (system->unit_of[k] != unit) continue;
@@ -118,15 +139,9 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
       first = 0;
       continue;
     }
-    memcpy(system->sigma + to * n, system->sigma + unit * n, (size_t)n);
-    system->balanced[to] = system->balanced[unit], system->dead[to] = 0;
-    memset(&system->slide[to], 0, sizeof system->slide[to]);
-    status = rf_system_refresh_unit(system, to);
+    status = rf_apart_copy_pattern(system, unit, to);
   }
-  system->units = grown;
-  system->classes_known = false;
-  for (rf_index u = 0; u < grown; u++) system->clear[u] = 0;
-  rf_system_count_members(system);
+  rf_apart_grown(system, grown);
   rf_free(w);
   return status;
 }
@@ -238,7 +253,7 @@ static double log_spread(const RfSystem *system, rf_index unit) {
   for (rf_index k = 0; k < system->m; k++) {
     const double *row = system->apart + k * (2 * system->d + 1);
     double size = system->unit_of[k] == unit ? rf_la_norm(row, system->d) : 0;
-    if (size > 0) spread = fmax(spread, log(size) + row[2 * system->d] - log_norm_of(system, k));
+    if (size > 0) spread = fmax(spread, log(size) + row[2 * system->d] - rf_apart_log_norm(system, k));
   }
   return spread;
 }
@@ -251,7 +266,7 @@ static double room_for(const RfSystem *system, rf_index unit, double *apart) {
   double room = 1;
   for (rf_index k = 0; k < system->m; k++) {
     if (system->unit_of[k] != unit) continue;
-    rf_apart_of(system, k, log_norm_of(system, k), w, apart);
+    rf_apart_of(system, k, rf_apart_log_norm(system, k), w, apart);
     for (rf_index i = 0; i < n; i++) {
       double side = system->sigma[unit * n + i], far = side * rf_la_dot(w, X + i * d, d);
       double move = -side * rf_la_dot(apart, X + i * d, d);

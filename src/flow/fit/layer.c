@@ -5,7 +5,7 @@
  * its distances across it stretched by that factor, the frozen flow carries its neurons through, one after
  * the other or as good as together, and behind it those that have stayed together are merged again, with
  * their distances as they are. */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -75,11 +75,6 @@ static void layer_free(Layer *layer) {
   rf_free(layer->first);
 }
 
-/* Log-norm of neuron k. */
-static double log_norm_of(const RfSystem *system, rf_index k) {
-  return system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k] + system->kappa;
-}
-
 /* Who of unit u is where before the ridge of sample i; false: nobody is apart, as far as the weights go. */
 static bool layer_at(const RfSystem *system, Layer *layer, rf_index u, rf_index i) {
   rf_index d = system->d;
@@ -97,7 +92,7 @@ static bool layer_at(const RfSystem *system, Layer *layer, rf_index u, rf_index 
   for (rf_index k = 0; k < system->m; k++) {
     if (system->unit_of[k] != u) continue;
     double *apart = layer->apart + k * d;
-    rf_apart_of(system, k, log_norm_of(system, k), w, apart);
+    rf_apart_of(system, k, rf_apart_log_norm(system, k), w, apart);
     layer->ahead[k] = rf_la_dot(apart, layer->normal, d);
     lead = fmax(lead, layer->ahead[k]);
   }
@@ -162,16 +157,6 @@ static void put_at(RfSystem *system, const Layer *layer, rf_index units, rf_inde
   system->y[units * (d + 1) + to] = rho + 0.5 * log(norm / before); /* a w e^{2 rho} is linear in the place */
 }
 
-/* A new unit of the pattern and the output weight of `unit`. */
-static RfStatus copy_unit(RfSystem *system, rf_index units, rf_index unit, rf_index to) {
-  rf_index n = system->n, d = system->d;
-  system->y[units * d + to] = system->y[units * d + unit];
-  memcpy(system->sigma + to * n, system->sigma + unit * n, (size_t)n);
-  system->balanced[to] = system->balanced[unit], system->dead[to] = 0;
-  memset(&system->slide[to], 0, sizeof system->slide[to]);
-  return rf_system_refresh_unit(system, to);
-}
-
 /* The unit's neurons that reach the ridge within the layer become units, the others stay one. work: 3d. */
 static RfStatus part_layer(RfSystem *system, const Layer *layer, const Places *places, double *work) {
   rf_index d = system->d, units = system->units, unit = layer->unit, count = 0, slot = -1;
@@ -185,9 +170,7 @@ static RfStatus part_layer(RfSystem *system, const Layer *layer, const Places *p
   memcpy(w, y + unit * d, (size_t)d * sizeof(double));
   memset(means, 0, (size_t)(2 * d) * sizeof(double));
   means_of(system, layer, places, means);
-  y[grown * (d + 2)] = y[units * (d + 2)];
-  memmove(y + grown * (d + 1), y + units * (d + 1), (size_t)units * sizeof(double));
-  memmove(y + grown * d, y + units * d, (size_t)units * sizeof(double));
+  rf_apart_make_room(system, grown);
   if (slot < 0)
     put_at(system, layer, grown, unit, w, means + d, places->factor * (places->rest - places->mean),
            rho + 0.5 * log(places->share_rest));
@@ -198,7 +181,8 @@ static RfStatus part_layer(RfSystem *system, const Layer *layer, const Places *p
     rf_index to = !first || k == slot ? unit : next++;
     double *row = system->apart + k * (2 * d + 1), place = layer->stretch * layer->ahead[k] - places->mean;
     if (first) put_at(system, layer, grown, to, w, means, places->factor * place, rho + system->offset[k]);
-    if (to != unit) status = copy_unit(system, grown, unit, to);
+    if (to != unit) y[grown * d + to] = y[grown * d + unit];
+    if (to != unit) status = rf_apart_copy_pattern(system, unit, to);
     for (rf_index j = 0; j < d; j++) row[j] = layer->apart[k * d + j] - means[(first ? 0 : d) + j];
     memcpy(row + d, y + to * d, (size_t)d * sizeof(double));
     row[2 * d] = rho + system->offset[k] + system->kappa;
@@ -206,10 +190,7 @@ static RfStatus part_layer(RfSystem *system, const Layer *layer, const Places *p
     system->stretch[k] = first ? places->factor * layer->stretch : 0;
     if (to != unit) system->unit_of[k] = to;
   }
-  system->units = grown;
-  system->classes_known = false;
-  for (rf_index u = 0; u < grown; u++) system->clear[u] = 0;
-  rf_system_count_members(system);
+  rf_apart_grown(system, grown);
   return status;
 }
 

@@ -1,0 +1,16 @@
+/* What parting a unit needs, into all of its neurons (apart.c) or into those that reach a ridge (layer.c). */
+#ifndef RF_FLOW_FIT_APART_H
+#define RF_FLOW_FIT_APART_H
+
+#include "flow/flow_internal.h"
+
+/* Log-norm of neuron k. */
+double rf_apart_log_norm(const RfSystem *system, rf_index k);
+/* The state of system->units units is spread to make room for `grown` of them; system->units stays. */
+void rf_apart_make_room(RfSystem *system, rf_index grown);
+/* Unit `to` gets the pattern of `unit`. */
+RfStatus rf_apart_copy_pattern(RfSystem *system, rf_index unit, rf_index to);
+/* From now on there are `grown` units. */
+void rf_apart_grown(RfSystem *system, rf_index grown);
+
+#endif
