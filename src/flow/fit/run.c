@@ -424,8 +424,10 @@ static RfStatus step_implicit(RfRun *run) {
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
   double *q = system->kept + system->n; /* what is put on a hyperplane is there to rounding */
-  rf_system_fields(system, system->y);
-  memcpy(q, system->q, (size_t)system->n * sizeof(double));
+  if (system->by_margins) {
+    rf_system_fields(system, system->y);
+    memcpy(q, system->q, (size_t)system->n * sizeof(double));
+  }
   status = rf_events_apply(run);
   if (!status) rf_system_keep_rounding(system, system->y, q);
   return status;
