@@ -244,7 +244,8 @@ typedef struct RfExplainProof {
   char verdict[256];
 } RfExplainProof;
 
-/* Those of the flow and of the best margin; 120 s, of which the steps take what they need. */
+/* Those of the flow and of the best margin; 120 s, of which the steps take what they need; the flow and the
+ * best margin without limits of their own. */
 RF_API void rf_explain_settings_init(RfExplainSettings *settings);
 
 enum { RF_EXPLAIN_SENTENCES = 10, RF_EXPLAIN_SENTENCE = 480 };
@@ -260,6 +261,7 @@ struct RfExplanation {
   const RfPrediction *prediction; /* of the first theorem that predicts a limit; NULL when none does */
   char why[RF_EXPLAIN_SENTENCE];  /* why it applies, or why none does */
   bool has_flow;
+  bool flow_capped, best_capped; /* the step had its own limit of time, not a part of the whole's */
   RfStudyFlow flow;
   rf_index n_wrong;     /* samples on the wrong side where the flow ended; -1 = not known */
   bool has_certificate; /* the flow converged and its limit was judged */

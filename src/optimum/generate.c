@@ -238,6 +238,13 @@ RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *
   return status;
 }
 
+RfStatus rf_solve_try(RfSolve *s, const double *lambda, double slack, rf_index nodes) {
+  double norm;
+  RfStatus status = prove_norm(s, lambda, 1 + slack, 1, nodes, &norm);
+  if (status >= 0) rf_solve_offer_multipliers(s, lambda, norm);
+  return status;
+}
+
 /* Polish, then prove. `final` proves also without a polish. *added counts patterns that were missing; *done:
  * the point is polished and a proof was not asked for. */
 static RfStatus finish(RfSolve *s, double aim, bool final, rf_index *added, bool *done) {

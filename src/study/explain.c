@@ -9,10 +9,10 @@
 
 void rf_explain_settings_init(RfExplainSettings *settings) {
   *settings = (RfExplainSettings){.seconds = 120,
-                                  .inspect_seconds = 30,
-                                  .flow_seconds = 120,
-                                  .optimum_seconds = 120,
-                                  .certify_seconds = 30};
+                                  .inspect_seconds = INFINITY,
+                                  .flow_seconds = INFINITY,
+                                  .optimum_seconds = INFINITY,
+                                  .certify_seconds = INFINITY};
   rf_study_flow_settings_init(&settings->flow);
   rf_study_best_settings_init(&settings->best);
 }
@@ -92,6 +92,7 @@ static bool converged(const RfExplanation *e) {
 
 static RfStatus run_flow(RfContext *context, RfExplanation *e) {
   RfStudyFlowSettings settings = e->settings.flow;
+  e->flow_capped = seconds_for(e, share_flow, INFINITY) > e->settings.flow_seconds;
   settings.flow_seconds = fmax(0.01, seconds_for(e, share_flow, e->settings.flow_seconds));
   settings.judge_later = true;
   RfStatus status = rf_study_flow(context, &e->flow, e->data, e->positive_class, &settings);
@@ -116,11 +117,14 @@ static RfStatus find_best(RfContext *context, RfExplanation *e) {
   if (flow->limit.net.W) known[n_known++] = &flow->limit.net;
   if (flow->net_end.W) known[n_known++] = &flow->net_end;
   RfStudyBestSettings settings = best_settings(e);
+  e->best_capped = settings.optimum.time_limit >= e->settings.optimum_seconds;
+  if (converged(e)) rf_study_best_known(&settings, &flow->limit, e->data->n);
   RfStatus status = rf_study_best(context, &e->best, e->data, e->positive_class, known, n_known, &settings);
   return status < 0 ? status : RF_OK; /* running out of its own time is an answer, with the bounds so far */
 }
 
-/* What the limit is; a better network beside it is offered to the best margin, and the verdict follows. */
+/* What the limit is; what its multipliers prove and a better network beside it are offered to the best
+ * margin, and the verdict follows. */
 static RfStatus judge(RfContext *context, RfExplanation *e) {
   const RfNet *net = &e->flow.run.result.limit.net;
   RfStudyBestSettings settings = best_settings(e);
@@ -131,6 +135,8 @@ static RfStatus judge(RfContext *context, RfExplanation *e) {
                        seconds_for(e, share_best, e->settings.certify_seconds));
   if (status < 0) return status;
   e->has_certificate = true;
+  status = rf_study_best_multipliers(context, &e->best, &e->certificate);
+  if (status < 0) return status;
   if (e->certificate.witness.m > 0)
     status = rf_study_best_offer(context, &e->best, &e->certificate.witness, &settings);
   rf_study_run_verdict(&e->flow.run, &e->certificate);

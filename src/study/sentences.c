@@ -235,25 +235,28 @@ static void about_optimum(RfExplanation *e) {
         100 * e->flow.run.result.limit.margin / most);
 }
 
-/* Names what was cut short, of all parts. */
+/* Names what was cut short, of all parts, and the flag that gives it more time. */
 static void about_time(RfExplanation *e) {
-  bool flow = e->flow.run.out_of_time, best = false, open = false, judged = false;
+  bool flow = false, best = false, open = false, judged = false, flow_capped = false, best_capped = false;
   const RfExplanation *parts = e->n_parts ? e->parts : e;
   for (rf_index k = 0; k < (e->n_parts ? e->n_parts : 1); k++) {
     const RfExplanation *part = &parts[k];
-    flow = flow || part->flow.run.out_of_time;
-    best = best || (part->best.has_global && part->best.global.status == RF_OPTIMUM_INTERRUPTED);
+    bool late = part->best.has_global && part->best.global.status == RF_OPTIMUM_INTERRUPTED;
+    flow = flow || part->flow.run.out_of_time, best = best || late;
+    flow_capped = flow_capped || (part->flow.run.out_of_time && part->flow_capped);
+    best_capped = best_capped || (late && part->best_capped);
     open = open || (part->best.has_global && part->best.global.status == RF_OPTIMUM_GAP);
     judged = judged || (part->has_certificate && part->certificate.interrupted);
   }
   if (!flow && !best && !open && !judged && !e->seen->interrupted) return;
   char text[RF_EXPLAIN_SENTENCE] = "";
   if (e->seen->interrupted) add(text, sizeof text, "; what the data decide");
-  if (flow) add(text, sizeof text, "; the flow (--flow-time)");
-  if (best) add(text, sizeof text, "; the proof of the best margin (--best-time)");
+  if (flow) add(text, sizeof text, "; the flow%s", flow_capped ? " (--flow-time)" : "");
+  if (best) add(text, sizeof text, "; the proof of the best margin%s", best_capped ? " (--best-time)" : "");
   if (open && !best) add(text, sizeof text, "; the proof of the best margin, which the solver left open");
   if (judged) add(text, sizeof text, "; the certificate of the limit");
-  say(e, "Not finished: %s.", text + 2);
+  bool whole = e->seen->interrupted || (flow && !flow_capped) || (best && !best_capped) || judged;
+  say(e, "Not finished: %s.%s", text + 2, whole ? " A longer --time goes further." : "");
 }
 
 void rf_explain_sentences(RfExplanation *e) {
