@@ -233,6 +233,8 @@ static void found_before(void **state) {
                                                looked like a unit that nothing holds */
       {1794801473, 52,
        RF_FLOW_CONVERGED}, /* a weight that passes zero, held there on one sample in one run only */
+      {4101, 9,
+       RF_FLOW_CONVERGED}, /* a trial to an event, taken whatever its error, sent a margin to -17,375 */
       {900, 39, RF_FLOW_NOT_SEPARATED}, /* a slide left and taken up again at rest */
   };
   int left = 0; /* open: 39 chatters at rest for ever with the rounding of WebAssembly */
