@@ -326,7 +326,11 @@ static void about_separation(RfExplanation *e) {
 static void about_class(RfExplanation *e, const RfExplanation *part) {
   const RfFlowLimit *limit = &part->flow.run.result.limit;
   char text[RF_EXPLAIN_SENTENCE] = "";
-  if (limit->outcome != RF_FLOW_CONVERGED) {
+  if (limit->outcome == RF_FLOW_BRANCHED && part->has_ways && part->ways.converged) {
+    add(text, sizeof text,
+        "the flow is not unique, %lld of %lld continuations converge, at best to margin %.10g",
+        (long long)part->ways.converged, (long long)part->ways.followed, part->ways.highest);
+  } else if (limit->outcome != RF_FLOW_CONVERGED) {
     add(text, sizeof text, "the flow ends %s",
         part->flow.run.out_of_time ? "unfinished" : rf_flow_outcome_name(limit->outcome));
     if (part->n_wrong > 0)
