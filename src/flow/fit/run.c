@@ -403,8 +403,12 @@ static RfStatus step_implicit(RfRun *run) {
   double h = run->h, b0 = -system->log_S;
   double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
-  do status = try_to_event(run, &h);
-  while (status == RF_LIMIT);
+  for (;;) {
+    status = try_to_event(run, &h);
+    if (status != RF_LIMIT) break;
+    if (rf_context_stop(run->context)) return RF_INTERRUPTED;
+    if (!(h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
+  }
   bool parted = false;
   if (!status) status = rf_run_part_hits(run, &parted);
   if (status || parted) return status;
