@@ -24,6 +24,7 @@ void rf_explanation_free(RfExplanation *e) {
   rf_dataset_free(&e->part_data);
   rf_inspection_free(&e->inspection);
   rf_study_flow_free(&e->flow);
+  rf_study_flow_free(&e->ways_flow);
   rf_certificate_free(&e->certificate);
   rf_study_best_free(&e->best);
   memset(e, 0, sizeof *e);
@@ -99,7 +100,9 @@ static RfStatus run_flow(RfContext *context, RfExplanation *e) {
   if (status < 0) return status;
   e->has_flow = true;
   count_wrong(context, e);
-  return status;
+  RfStatus followed =
+      rf_study_ways(context, e, seconds_for(e, share_flow, e->settings.flow_seconds - e->flow.run.seconds));
+  return followed < 0 ? followed : status;
 }
 
 static RfStudyBestSettings best_settings(const RfExplanation *e) {
@@ -112,10 +115,11 @@ static RfStudyBestSettings best_settings(const RfExplanation *e) {
 /* The limit, or where the flow was stopped, is a network that is known. */
 static RfStatus find_best(RfContext *context, RfExplanation *e) {
   const RfFlowResult *flow = &e->flow.run.result;
-  const RfNet *known[2];
+  const RfNet *known[3], *way = rf_study_ways_best(e);
   rf_index n_known = 0;
   if (flow->limit.net.W) known[n_known++] = &flow->limit.net;
   if (flow->net_end.W) known[n_known++] = &flow->net_end;
+  if (way) known[n_known++] = way;
   RfStudyBestSettings settings = best_settings(e);
   e->best_capped = settings.optimum.time_limit >= e->settings.optimum_seconds;
   if (converged(e)) rf_study_best_known(&settings, &flow->limit, e->data->n);
@@ -193,6 +197,7 @@ static RfStatus walk(RfContext *context, RfExplanation *e) {
   if (status >= 0 && converged(e)) status = judge(context, e);
   if (status >= 0) status = write_proofs(context, e);
   if (status < 0) return status;
+  rf_study_ways_judge(e);
   rf_explain_sentences(e);
   return flowed;
 }

@@ -44,6 +44,13 @@ void rf_study_run_kkt(const RfContext *context, RfStudyRun *run);
 /* The certificate of the limit becomes the verdict of the run. */
 void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate);
 
+/* Continuations of the flow, followed within `seconds` when it branched; and the best limit of them, NULL
+ * without. */
+RfStatus rf_study_ways(RfContext *context, RfExplanation *e, double seconds);
+/* With the best margin: are they equal, and the best there is? */
+void rf_study_ways_judge(RfExplanation *e);
+const RfNet *rf_study_ways_best(const RfExplanation *e);
+
 /* Fill e->sentences from the results: two classes; several, from the parts. */
 void rf_explain_sentences(RfExplanation *e);
 void rf_explain_class_sentences(RfExplanation *e);
