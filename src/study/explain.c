@@ -68,9 +68,11 @@ static void find_prediction(RfExplanation *e) {
  * has all that is left, and with one leaves some to the question what the limit is. */
 static const double share_inspect = 0.25, share_flow = 0.6, share_best = 0.6, share_alone = 0.9;
 
-/* Seconds for a step that may take this part of the time left, and `most` at all. */
+/* Seconds for a step that may take this part of the time left, and `most` at all. Never 0, which steps read
+ * as no limit. */
 static double seconds_for(const RfExplanation *e, double share, double most) {
-  return fmax(0, fmin(most, share * (e->until - rf_clock_seconds())));
+  static const double least = 1e-3;
+  return fmax(least, fmin(most, share * (e->until - rf_clock_seconds())));
 }
 
 /* Samples with y f(x) <= 0 at the limit, or where the integration ended. */

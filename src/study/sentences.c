@@ -97,12 +97,24 @@ static void about_data(RfExplanation *e) {
     say(e, "The data are orthogonally separable: equal labels point the same way, different labels do not.");
 }
 
+/* A theorem that would predict the limit, were its assumptions known to hold. */
+static bool theory_open(const RfExplanation *e) {
+  static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
+  for (int k = 0; k < 3; k++) {
+    const RfTheorem *theorem = rf_theory_find(&e->seen->theory, candidates[k]);
+    if (theorem && theorem->applies == RF_UNKNOWN) return true;
+  }
+  return false;
+}
+
 static void about_theory(RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
     rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     say(e, "%s predicts where gradient flow goes: normalised margin %.10g. It asks for: %s.", theorem,
         e->prediction->margin, e->prediction->when);
+  } else if (theory_open(e)) {
+    say(e, "Whether a theorem of the five papers predicts the limit here was not decided. %s.", e->why);
   } else {
     say(e, "No theorem of the five papers predicts the limit here. %s.", e->why);
   }

@@ -41,6 +41,29 @@ static void orthogonally_separable(void **state) {
   rf_dataset_free(&data);
 }
 
+/* Without time nothing is said of orthogonally separable data that is not so; of others the first rows show
+ * it.
+ */
+static void nothing_false_without_time(void **state) {
+  (void)state;
+  static const char *const specs[] = {"orthant,n=100", "gaussian,n=100,d=5"};
+  for (int k = 0; k < 2; k++) {
+    RfContext context;
+    RfDataset data;
+    RfExplanation e;
+    RfExplainSettings settings;
+    rf_context_init(&context);
+    rf_explain_settings_init(&settings);
+    settings.seconds = 1e-9;
+    assert_ok(&context, rf_data_generate(&context, &data, specs[k]));
+    assert_true(rf_study_explain(&context, &e, &data, &settings) >= 0);
+    assert_int_equal(says(&e, "not orthogonally separable"), k == 1);
+    assert_int_equal(says(&e, "No theorem of the five papers"), k == 1);
+    rf_explanation_free(&e);
+    rf_dataset_free(&data);
+  }
+}
+
 /* Hinted data: the flow is predicted to stop at e/2 = 0.05 while 0.1054265 is possible (claim LLWA-27). */
 static void stops_short_of_the_best(void **state) {
   (void)state;
@@ -194,9 +217,9 @@ static void theorems_by_name(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(orthogonally_separable), cmocka_unit_test(stops_short_of_the_best),
-      cmocka_unit_test(pages_are_whole),        cmocka_unit_test(several_classes),
-      cmocka_unit_test(starts_are_named),       cmocka_unit_test(several_continuations),
-      cmocka_unit_test(theorems_by_name)};
+      cmocka_unit_test(orthogonally_separable),  cmocka_unit_test(nothing_false_without_time),
+      cmocka_unit_test(stops_short_of_the_best), cmocka_unit_test(pages_are_whole),
+      cmocka_unit_test(several_classes),         cmocka_unit_test(starts_are_named),
+      cmocka_unit_test(several_continuations),   cmocka_unit_test(theorems_by_name)};
   return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
 }
