@@ -28,6 +28,14 @@ show_progress() { # TITLE LOG
   done 3>"$2"
 }
 
+# What each failed test printed (its last 80 lines), and their names.
+show_failures() { # LOG
+  awk '/^ *[0-9]+\/[0-9]+ Test +#|^ *Start +[0-9]+:|^[0-9]+% tests passed/ { flush(); keep = /\*\*\*/ && !/\*\*\*Skipped/ }
+       function flush(  k) { for (k = n > 80 ? n - 79 : 1; k <= n; k++) print line[k]; n = 0 }
+       keep { line[++n] = $0 }' "$1"
+  sed -n '/^The following tests FAILED/,$p' "$1"
+}
+
 # run_ctest TITLE DIR [ctest options...]
 run_ctest() {
   local title=$1 dir=$2 log; shift 2
@@ -42,7 +50,7 @@ run_ctest() {
   suite_passed=$((suite_passed + passed)); suite_failed=$((suite_failed + failed))
   say "$title: $passed passed, $failed failed, $skipped skipped ($((SECONDS - start)) s)"
   grep -E '\*\*\*Skipped' "$log" >&2 || true
-  if [ "$failed" -gt 0 ]; then grep -E '\*\*\*(Failed|Timeout|Exception)|Subprocess|SIG' "$log" >&2 || true; tail -150 "$log" >&2; fi
+  if [ "$failed" -gt 0 ]; then show_failures "$log" >&2; fi
   # what each case cost, in the form of tests/costs.txt
   sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn >"$dir/costs.txt"
 }

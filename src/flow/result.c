@@ -132,6 +132,17 @@ static RfStatus group_new(const RfRun *run, const RfPolish *polish, RfFlowGroup 
   return RF_OK;
 }
 
+/* Sides of the limit itself: samples without weight may lie between it and the state (polish.c). */
+static void final_sector(const RfSystem *system, RfFlowGroup *group) {
+  rf_index d = system->d;
+  double length = rf_la_norm(group->beta, d);
+  for (rf_index i = 0; i < system->n; i++) {
+    double across = rf_la_dot(group->beta, system->problem->X + i * d, d);
+    if (group->sector[i] * across < -RF_TOL_SIDE_LIMIT * length * system->x_norm[i])
+      group->sector[i] = (int8_t)-group->sector[i];
+  }
+}
+
 /* A linear net has one direction, and the neurons of either sign of a share it by their sizes. */
 static void share_linear(const RfRun *run, const RfPolish *polish, RfFlowLimit *limit, const double *part,
                          const rf_index *place) {
@@ -172,8 +183,11 @@ static RfStatus fill_groups(const RfRun *run, const RfPolish *polish, RfFlowLimi
     part[c] += fabs(limit->net.a[k]) * rf_la_norm(limit->net.W + k * d, d);
   }
   if (!status && linear) share_linear(run, polish, limit, part, place);
-  for (rf_index g = 0; g < polish->n_groups && !status && !linear; g++)
-    if (place[g] >= 0) memcpy(limit->groups[place[g]].beta, polish->beta + g * d, (size_t)d * sizeof(double));
+  for (rf_index g = 0; g < polish->n_groups && !status && !linear; g++) {
+    if (place[g] < 0) continue;
+    memcpy(limit->groups[place[g]].beta, polish->beta + g * d, (size_t)d * sizeof(double));
+    if (!system->spread) final_sector(system, &limit->groups[place[g]]);
+  }
   rf_free(place);
   rf_free(part);
   return status;

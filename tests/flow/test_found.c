@@ -123,8 +123,8 @@ static double again(const FamilyProblem *p, const RfFlowLimit *limit) {
 }
 
 static void look_at(const Found *list, size_t count, bool finer) {
-  size_t undecided = 0;
-  for (size_t k = 0; k < count; k++) {
+  size_t undecided = 0, every = rf_test_iterations(10) < 10 ? 3 : 1; /* instrumented: a third of them, once */
+  for (size_t k = 0; k < count; k += every) {
     const Found *f = &list[k];
     RfContext context;
     FamilyProblem p;
@@ -142,7 +142,7 @@ static void look_at(const Found *list, size_t count, bool finer) {
     undecided += open;
     assert_true(open || (result.audit.passed && result.limit.n_candidates == 0));
     if (!open) assert_int_equal(result.limit.outcome, f->outcome);
-    if (!open && f->outcome == RF_FLOW_CONVERGED && finer)
+    if (!open && f->outcome == RF_FLOW_CONVERGED && finer && every == 1)
       assert_true(again(&p, &result.limit) <= fmax(1e-6, 10 * result.limit.direction_error));
     rf_flow_result_free(&result);
     family_problem_free(&p);

@@ -135,6 +135,52 @@ static void starts_are_named(void **state) {
   rf_dataset_free(&data);
 }
 
+/* A start on a ridge: `flow` says that it branches, explain follows both ways and says what becomes of them.
+ * One neuron: with both samples it separates them, w = (3/2, 1) and a of its length; with the second alone
+ * never. */
+static void several_continuations(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  RfExplainSettings settings;
+  RfNet net;
+  RfText page = {0};
+  const double X[] = {0, 1, 1, -0.5}, y[] = {1, 1};
+  rf_context_init(&context);
+  rf_explain_settings_init(&settings);
+  assert_ok(&context, rf_dataset_from_arrays(&context, &data, X, y, 2, 2, "ridge"));
+  assert_ok(&context, rf_net_new(&context, &net, 1, 2, 0));
+  net.W[0] = 1, net.W[1] = 0, net.a[0] = 1;
+  settings.flow.start.weights = &net, settings.flow.start.name = "ridge";
+  assert_int_equal(rf_study_explain(&context, &e, &data, &settings), RF_BRANCHED);
+  assert_int_equal(e.flow.run.result.limit.outcome, RF_FLOW_BRANCHED);
+  assert_int_equal(e.flow.n_continuations, 0);
+  assert_true(e.has_ways);
+  assert_int_equal(e.ways.followed, 2);
+  assert_int_equal(e.ways.left, 0);
+  assert_int_equal(e.ways.converged, 1);
+  assert_int_equal(e.ways.not_separated, 1);
+  assert_relative(e.ways.highest, 1 / (2 * sqrt(1.5 * 1.5 + 1)), 1e-9);
+  assert_true(says(&e, "at t = 0 neuron 0 has 2 ways on"));
+  assert_true(says(&e, "1 converges to normalised margin 0.277"));
+  assert_true(says(&e, "1 never separates the data"));
+  rf_explanation_page(&page, &e, 300);
+  assert_non_null(strstr(rf_text_string(&page), "1 of 2 continuations followed converges, to margin 0.277"));
+  rf_text_free(&page);
+  rf_explanation_free(&e);
+  settings.flow.all_branches = true; /* the same continuations, from the flow itself */
+  settings.flow.flow.branches = RF_BRANCHES_FOLLOW;
+  assert_ok(&context, rf_study_explain(&context, &e, &data, &settings));
+  assert_int_equal(e.ways.followed, 2);
+  rf_explanation_page(&page, &e, 300);
+  assert_non_null(strstr(rf_text_string(&page), "One continuation of gradient flow"));
+  rf_text_free(&page);
+  rf_explanation_free(&e);
+  rf_net_free(&net);
+  rf_dataset_free(&data);
+}
+
 static void theorems_by_name(void **state) {
   (void)state;
   char name[96];
@@ -150,6 +196,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(orthogonally_separable), cmocka_unit_test(stops_short_of_the_best),
       cmocka_unit_test(pages_are_whole),        cmocka_unit_test(several_classes),
-      cmocka_unit_test(starts_are_named),       cmocka_unit_test(theorems_by_name)};
+      cmocka_unit_test(starts_are_named),       cmocka_unit_test(several_continuations),
+      cmocka_unit_test(theorems_by_name)};
   return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
 }

@@ -255,18 +255,28 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   return RF_OK;
 }
 
-/* Is group g of the solution on the sides it was solved with? Beyond the hyperplane of a long row, a cosine
- * of 1e-7 is many margins. */
-static bool sides_hold(const RfPolish *polish, const RfSystem *system, rf_index g) {
-  rf_index n = system->n, d = system->d;
-  const double *beta = polish->beta + g * d;
-  double length = rf_la_norm(beta, d);
-  for (rf_index i = 0; i < n && system->problem->leak < 1; i++) {
-    const double *x = system->problem->X + i * d;
-    double across = rf_la_dot(beta, x, d), beyond = RF_TOL_SIDE_LIMIT * length * system->x_norm[i], terms = 0;
-    for (rf_index j = 0; j < d && system->spread; j++) terms += fabs(beta[j] * x[j]);
-    if (system->spread) beyond = fmax(fmin(beyond, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);
-    if (system->sigma[polish->groups[g].unit * n + i] * across < -beyond) return false;
+/* How far group g of the solution is beyond the hyperplane of sample i, off the side it was solved with; 0:
+ * it is not. Beyond the hyperplane of a long row, a cosine of 1e-7 is many margins. */
+static double beyond(const RfPolish *polish, const RfSystem *system, rf_index g, rf_index i) {
+  rf_index d = system->d;
+  const double *beta = polish->beta + g * d, *x = system->problem->X + i * d;
+  double across = -system->sigma[polish->groups[g].unit * system->n + i] * rf_la_dot(beta, x, d), terms = 0;
+  double slack = RF_TOL_SIDE_LIMIT * rf_la_norm(beta, d) * system->x_norm[i];
+  for (rf_index j = 0; j < d && system->spread; j++) terms += fabs(beta[j] * x[j]);
+  if (system->spread) slack = fmax(fmin(slack, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);
+  return across > slack ? across : 0;
+}
+
+/* Is the solution on the sides it was solved with? A sample without a multiplier that stays beyond the margin
+ * on either side has no part in it: the state, O(1/q) away, is still on one side, the limit on the other. */
+static bool sides_hold(const RfPolish *polish, const RfSystem *system) {
+  for (rf_index i = 0; i < system->n && system->problem->leak < 1; i++) {
+    double moved = 0;
+    for (rf_index g = 0; g < polish->n_groups; g++)
+      moved += (1 - system->problem->leak) * polish->groups[g].weight * beyond(polish, system, g, i);
+    if (!(moved > 0)) continue;
+    if (!system->seen[i] || polish->lambda[i] > 0 || !(polish->margins[i] - moved > 1 + RF_TOL_TIGHT))
+      return false;
   }
   return true;
 }
@@ -280,11 +290,10 @@ static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *sys
   for (rf_index i = 0; i < n; i++)
     own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * system->problem->y[i];
   system->c = own;
-  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++) {
-    polish->ok = sides_hold(polish, system, g);
-    if (polish->ok && system->slide[polish->groups[g].unit].n_on > 0)
+  polish->ok = sides_hold(polish, system);
+  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++)
+    if (system->slide[polish->groups[g].unit].n_on > 0)
       status = slides_hold(system, polish->groups[g].unit, own + n, &polish->ok);
-  }
   system->c = c;
   rf_free(own);
   return status;

@@ -60,7 +60,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->context = context;
   method->max_units = units, method->n = n, method->d = d;
   method->carrier = RF_NEW(rf_index, n);
-  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + n + b * b);
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + 3 * n + b * b);
   method->pivot = RF_NEW(int32_t, N);
   RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
   if (status || !method->carrier || !method->memory || !method->pivot) {
@@ -73,8 +73,8 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->K = next, next += bn;
   method->dense = next, next += NN;
   for (int s = 0; s < STAGES; s++) method->stage[s] = next, next += N + 1;
-  method->point = next, next += N + 1;
-  method->right = next, next += N + 1;
+  method->point = next, next += N + 1 + n; /* states and their derivatives have residues behind them */
+  method->right = next, next += N + 1 + n;
   method->packed = next, next += N + 1;
   method->first = next, next += N + 1;
   method->polar = next, next += N + 1 + n;

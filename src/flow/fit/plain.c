@@ -195,7 +195,10 @@ RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
     memset(y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
   for (int pass = 0; pass < (system->by_margins ? 2 : 1) && !status && restore.rank > 0; pass++)
     status = restore_margins(context, &restore, system, y);
-  if (!status && system->by_margins) rf_system_keep(system, y, restore.q);
+  if (!status && system->by_margins) {
+    rf_system_keep(system, y, restore.q);
+    rf_system_bound(system, y);
+  }
   rf_free(restore.carrier);
   rf_free(restore.G);
   return status;

@@ -342,7 +342,8 @@ static void restore_balance(const RfSystem *system, rf_index u, double *w, doubl
   if (k < 0 || *a == 0 || rf_la_norm(w, system->d) == 0) return;
   double b = system->conserved[2 * k] *
              exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
-  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  double off = b - (*a * *a - rf_la_dot(w, w, system->d));
+  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED) && fabs(off) <= RF_TOL_BALANCED) return;
   rf_la_scale(w, fabs(*a), system->d);
   rf_plain_split(w, a, rho, b, system->d);
 }
