@@ -216,6 +216,8 @@ double rf_system_blur(const RfSystem *system);
 /* How fast the margin of a sample that pushes with weight p answers, relative to the growth of the network: p
  * |x|^2 times this. */
 double rf_system_answer(const RfSystem *system);
+/* The largest margin that units of these sizes could give: they may cancel each other. */
+double rf_system_possible_margin(const RfSystem *system);
 
 /* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
@@ -250,8 +252,9 @@ typedef struct RfImplicit RfImplicit;
 
 RfStatus rf_implicit_new(RfContext *context, RfImplicit **method, rf_index units, rf_index n, rf_index d);
 void rf_implicit_free(RfImplicit *method);
-/* Linearises at system->y (fields of the system are left there). f = dy/dtau there. */
+/* Linearises at system->y (its fields stay there), f = dy/dtau; in plain coordinates (plain.c)? */
 RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f);
+bool rf_implicit_plain(const RfImplicit *method);
 /* One step of length h from the prepared point: y_end, and the error divided by the tolerance (infinite when
  * the linear system is singular or something is not finite). */
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
@@ -406,9 +409,6 @@ bool rf_problem_wide(const RfFlowProblem *problem);
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
 void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h);
-/* The largest margin that units of these sizes could give: an error of the state is one of that size times
- * this in the margins, where units cancel each other much more than the margins show. */
-double rf_run_possible_margin(const RfRun *run);
 /* What margins have grown by while the scale and the clock stood, and ln t with that: to 1e-3 of itself. */
 double rf_run_grown(const RfRun *run);
 double rf_run_log_t(const RfRun *run);

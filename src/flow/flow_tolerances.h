@@ -179,6 +179,10 @@
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
 #define RF_TOL_PLAIN 1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_CANCELS                                                                                       \
+  10.0 /* largest margin possible over the least one, from which on coordinates are plain for rows that are  \
+          alike, too: a step that turns units by delta moves a margin by this times delta^2 of itself */
+#define RF_TOL_CANCELS_FROM 1e3 /* least margin for that: on the way there steps are short anyway */
 #define RF_TOL_PLAIN_LEFT                                                                                    \
   0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
         */

@@ -90,6 +90,11 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794820001, 145, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_MIXED, 1794820001, 377, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_MIXED, 1794820001, 1011, false, RF_FLOW_NOT_SEPARATED},
+    /* units 10 to 10000 times as large as the margins: in polar coordinates a step that turned them moved the
+     * margins by its square, and steps were so short that the direction had not arrived after 10000 */
+    {FAMILY_MIXED, 1794829420, 337, false, RF_FLOW_CONVERGED},
+    {FAMILY_MIXED, 1794833860, 64, false, RF_FLOW_CONVERGED},
+    {FAMILY_ORTHONORMAL, 1794833860, 52, false, RF_FLOW_CONVERGED},
 };
 
 /* Without the finer run, which is too long. */
@@ -98,6 +103,8 @@ static const Found found_once[] = {
      * 0.035 and 0.0018 */
     {FAMILY_ORTHONORMAL, 1794799845, 175, false, RF_FLOW_CONVERGED},
     {FAMILY_CUBE, 9001, 85, false, RF_FLOW_CONVERGED},
+    /* as above: units 100 times as large as the margins */
+    {FAMILY_SYMMETRIC, 1794833860, 469, false, RF_FLOW_CONVERGED},
 };
 
 static double again(const FamilyProblem *p, const RfFlowLimit *limit) {

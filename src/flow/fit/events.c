@@ -189,7 +189,8 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_run_possible_margin(run)) : RF_TOL_ORIGIN;
+  double most =
+      run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_system_possible_margin(&run->system)) : RF_TOL_ORIGIN;
   return RF_TOL_PLANE + fmin(drift, most);
 }
 

@@ -310,27 +310,15 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
-/* The largest margin that units of these sizes could give: an error of the state is one of that size times
- * this in the margins, where units cancel each other much more than the margins show. */
-double rf_run_possible_margin(const RfRun *run) {
-  const RfSystem *system = &run->system;
-  double longest = 0, sum = 0;
-  const double *a = system->y + system->units * system->d, *rho = a + system->units;
-  for (rf_index i = 0; i < system->n; i++)
-    if (system->seen[i]) longest = fmax(longest, system->x_norm[i]);
-  for (rf_index u = 0; u < system->units; u++)
-    if (!system->dead[u]) sum += rf_system_amplitude(system, rho[u]) * fabs(a[u]);
-  return longest * sum;
-}
-
 /* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
  * slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
-  if (!run->system.grade) /* long rows: implicit steps look at the margins themselves */
-    loose = fmin(loose, RF_TOL_MARGIN_CANCELLED / fmin(RF_TOL_Q_MOST, fmax(1, rf_run_possible_margin(run))));
+  if (!run->system.grade && !rf_implicit_plain(run->implicit_method)) /* which look at the margins */
+    loose = fmin(loose, RF_TOL_MARGIN_CANCELLED /
+                            fmin(RF_TOL_Q_MOST, fmax(1, rf_system_possible_margin(&run->system))));
   return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
 }
 
@@ -339,7 +327,7 @@ static double tolerance(const RfRun *run) {
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
-  if (system->grade && !run->problem->freeze_second)
+  if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
     return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);

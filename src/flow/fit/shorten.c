@@ -182,6 +182,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
   }
   *h = high;
   if (!at_high) status = rf_run_try_shorter(run, high);
-  if (!status && system->grade && !run->problem->freeze_second) meet_between(run, y_low, low, h);
+  bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
+  if (!status && plain) meet_between(run, y_low, low, h);
   return status;
 }
