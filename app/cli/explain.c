@@ -31,10 +31,12 @@ static const CliOption options[] = {
      "at a point with several continuations stop, follow the first, or run them all"},
     {"--trace", CLI_INDEX, FIELD(trace), "N", "100", 0, 0,
      "about this many rows of quantities along the run"},
-    {"--flow-time", CLI_NUMBER, FIELD(flow_time), "S", "120", 0, 1e9,
-     "seconds for the flow at most; when they are over, the rest goes on without its limit"},
-    {"--best-time", CLI_NUMBER, FIELD(best_time), "S", "120", 0, 1e9,
-     "seconds for the search of the best margin at most; the bounds known by then are reported"},
+    {"--flow-time", CLI_NUMBER, FIELD(flow_time), "S", NULL, 0, 1e9,
+     "seconds for the flow at most; when they are over, the rest goes on without its limit; default: six "
+     "tenths of what is left of --time"},
+    {"--best-time", CLI_NUMBER, FIELD(best_time), "S", NULL, 0, 1e9,
+     "seconds for the search of the best margin at most; the bounds known by then are reported; default: a "
+     "part of what is left of --time"},
     {"--proof", CLI_TEXT, FIELD(proof), "DIR", NULL, 0, 0,
      "write proofs of the best margin (maxmargin.proof) and of the limit's KKT residuals (limit.proof) into "
      "DIR; rfcheck checks them in exact arithmetic"},
@@ -55,7 +57,8 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s, RfNet *ne
   flow->flow.trace = flags->trace;
   s->thorough = run->common.detail == CLI_FULL;
   s->proofs = flags->proof;
-  s->flow_seconds = flags->flow_time, s->optimum_seconds = flags->best_time;
+  if (cli_given(run, "--flow-time")) s->flow_seconds = flags->flow_time;
+  if (cli_given(run, "--best-time")) s->optimum_seconds = flags->best_time;
   if (cli_given(run, "--time")) s->seconds = shown_by * run->common.time;
   if (!flags->scale && flags->weights) flow->start.log_scale = 0; /* as it is */
   RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);

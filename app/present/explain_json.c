@@ -67,6 +67,21 @@ static void certificates_json(RfJson *json, const RfExplanation *e) {
   rf_json_end(json);
 }
 
+static void ways_json(RfJson *json, const RfExplanation *e) {
+  const RfExplainWays *w = &e->ways;
+  if (!e->has_ways) return rf_json_null(json, "continuations");
+  rf_json_object(json, "continuations");
+  rf_json_number(json, "log_t", w->log_t);
+  rf_json_integer(json, "neuron", w->neuron);
+  rf_json_integer(json, "followed", w->followed);
+  rf_json_integer(json, "left", w->left);
+  rf_json_integer(json, "converged", w->converged);
+  rf_json_integer(json, "not_separated", w->not_separated);
+  rf_json_number(json, "margin_min", w->lowest);
+  rf_json_number(json, "margin_max", w->highest);
+  rf_json_end(json);
+}
+
 static void proof_items(RfJson *json, const RfExplanation *e) {
   for (rf_index k = 0; k < e->n_proofs; k++) {
     const RfProof *proof = &e->proofs[k].proof;
@@ -106,6 +121,7 @@ void rf_explanation_json(RfJson *json, const RfExplanation *e, int detail) {
   rf_json_flows(json, e->data, views.flows, views.count, detail);
   rf_json_null(json, "paths");
   rf_json_end(json);
+  ways_json(json, e);
   certificates_json(json, e);
   rf_json_object(json, "maxmargin");
   rf_json_bests(json, e->data, views.bests, views.count, &e->settings.best, detail);

@@ -89,7 +89,44 @@ static void verdict_without_limit(char *out, size_t size, const RfExplanation *e
               seconds);
 }
 
+/* Several continuations, or none that double precision decides: what is known of them, and the best margin.
+ */
+static void verdict_not_unique(char *out, size_t size, const RfExplanation *e) {
+  const RfOptimum *o = &e->best.global;
+  const RfExplainWays *w = &e->ways;
+  char best[80] = "", goes[200];
+  bool proved = e->best.has_global && o->status == RF_OPTIMUM_PROVED;
+  if (e->best.has_global && isfinite(o->objective))
+    rf_format(best, sizeof best, "; %s %.10g",
+              proved ? "the best of any network is" : "there is a network with", 1 / (2 * o->objective));
+  if (e->flow.run.result.limit.outcome != RF_FLOW_BRANCHED)
+    rf_format(goes, sizeof goes, "Where gradient flow goes from this start could not be decided");
+  else if (!e->has_ways)
+    rf_format(goes, sizeof goes, "Gradient flow from this start has several continuations");
+  else if (w->equal) {
+    rf_format(goes, sizeof goes,
+              "Gradient flow from this start is not unique; %s%.0lld continuations reach margin %.10g",
+              w->followed == 2 ? "both" : "all ", w->followed == 2 ? 0LL : (long long)w->followed,
+              w->highest);
+    if (w->optimal) rf_format(best, sizeof best, ", the best there is");
+  } else if (w->converged)
+    rf_format(
+        goes, sizeof goes,
+        "Gradient flow from this start is not unique; %lld of %lld continuations followed %s margin %.10g",
+        (long long)w->converged, (long long)w->followed,
+        w->converged == 1 ? "converges, to" : "converge, at best to", w->highest);
+  else if (w->not_separated == w->followed)
+    rf_format(
+        goes, sizeof goes,
+        "Gradient flow from this start is not unique; none of %lld continuations followed separates the data",
+        (long long)w->followed);
+  else
+    rf_format(goes, sizeof goes, "Gradient flow from this start has several continuations, none decided");
+  rf_format(out, size, "%s%s.", goes, best);
+}
+
 static void verdict(char *out, size_t size, const RfExplanation *e) {
+  const char *who = e->flow.run.result.branched ? "One continuation of gradient flow" : "Gradient flow";
   if (e->n_parts)
     class_verdict(out, size, e);
   else if (e->flow.run.out_of_time || e->flow.run.result.limit.outcome == RF_FLOW_INTERRUPTED)
@@ -101,22 +138,19 @@ static void verdict(char *out, size_t size, const RfExplanation *e) {
               : e->best.has_global && isfinite(e->best.global.objective) ? "; a network that does exists"
                                                                          : "");
   else if (e->flow.run.result.limit.outcome != RF_FLOW_CONVERGED)
-    rf_format(out, size, "Gradient flow from this start: %s.",
-              rf_flow_outcome_name(e->flow.run.result.limit.outcome));
+    verdict_not_unique(out, size, e);
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_OPTIMUM)
-    rf_format(out, size, "Gradient flow finds the best margin there is, %.10g.",
-              e->flow.run.result.limit.margin);
+    rf_format(out, size, "%s finds the best margin there is, %.10g.", who, e->flow.run.result.limit.margin);
   else if (e->has_certificate && e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
-    rf_format(out, size, "Gradient flow converges to margin %.10g; %s %.10g.",
-              e->flow.run.result.limit.margin,
+    rf_format(out, size, "%s converges to margin %.10g; %s %.10g.", who, e->flow.run.result.limit.margin,
               e->best.has_global && e->best.global.status == RF_OPTIMUM_PROVED ? "the best is"
                                                                                : "there is one with",
               1 / (2 * e->certificate.best));
   else if (e->best.has_global && 2 * e->best.global.objective * e->flow.run.result.limit.margin < 1 - 1e-6)
-    rf_format(out, size, "Gradient flow converges to margin %.10g; a wider network has %.10g.",
+    rf_format(out, size, "%s converges to margin %.10g; a wider network has %.10g.", who,
               e->flow.run.result.limit.margin, 1 / (2 * e->best.global.objective));
   else
-    rf_format(out, size, "Gradient flow converges to margin %.10g; whether that is the best is not decided.",
+    rf_format(out, size, "%s converges to margin %.10g; whether that is the best is not decided.", who,
               e->flow.run.result.limit.margin);
 }
 

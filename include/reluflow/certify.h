@@ -197,6 +197,7 @@ typedef struct RfCertificate {
   rf_index width_needed;       /* neurons of the best network known; 0 when not computed */
   RfAnswer dual_feasible;      /* max_|u|<=1 |sum_i lambda_i y_i phi(u.x_i)| <= 1 for these multipliers;
                                   multipliers are often not unique, so NO does not refute global optimality */
+  double dual_norm;            /* proved: that maximum is not above this; NaN when not computed */
   double violation;            /* that maximum minus 1 where it is above 1, else 0; NaN when not computed */
   double *direction;           /* d: unit u that attains it; NULL when not computed */
   int direction_sign;          /* sign of a for a neuron in that direction */

@@ -11,8 +11,8 @@
  * point), and `lower` = sum(lambda)/M with an upper bound of M from an exhaustive search. docs/math.md,
  * "Global max margin".
  *
- * Ownership: a result owns its arrays (rf_optimum_free, rf_dual_norm_free); X, y and the incumbents are read
- * during the call only; `method` is a constant.
+ * Ownership: a result owns its arrays (rf_optimum_free, rf_dual_norm_free); X, y and what was known
+ * before are read during the call only; `method` is a constant.
  *
  * Threads: calls with different contexts may run at the same time; on_record comes in the thread of the call.
  * Results do not depend on context->threads. */
@@ -56,6 +56,10 @@ typedef struct RfOptimumSettings {
    * or leak, a NULL, and neurons of a sign not allowed are passed over. */
   const RfNet *const *incumbents;
   rf_index n_incumbents;
+  /* Multipliers known before the search (n >= 0 numbers, up to a common factor; those of a limit of the
+   * flow): when they prove that one of the networks known is the best, nothing else is searched. May be NULL.
+   */
+  const double *multipliers;
   /* Called at every new bound, and a few times a second in an exact search; may be NULL. */
   void (*on_record)(void *user, const RfOptimumRecord *record);
   bool every_record; /* also those of a search that come less than a quarter of a second after the last */

@@ -244,10 +244,23 @@ typedef struct RfExplainProof {
   char verdict[256];
 } RfExplainProof;
 
-/* Those of the flow and of the best margin; 120 s, of which the steps take what they need. */
+/* Those of the flow and of the best margin; 120 s, of which the steps take what they need; the flow and the
+ * best margin without limits of their own. */
 RF_API void rf_explain_settings_init(RfExplainSettings *settings);
 
 enum { RF_EXPLAIN_SENTENCES = 10, RF_EXPLAIN_SENTENCE = 480 };
+
+/* What becomes of the continuations of a flow that meets a point with several. */
+typedef struct RfExplainWays {
+  double log_t; /* when it first does */
+  rf_index neuron, options;
+  rf_index followed, left; /* to their ends, and known but not */
+  rf_index converged, not_separated;
+  double lowest, highest; /* margins of those that converge; NaN without */
+  rf_index best;          /* the continuation with the highest; -1 without */
+  bool equal;             /* none is left, all converge to one margin, */
+  bool optimal;           /* the best there is (proved) */
+} RfExplainWays;
 
 typedef struct RfExplanation RfExplanation;
 struct RfExplanation {
@@ -260,9 +273,13 @@ struct RfExplanation {
   const RfPrediction *prediction; /* of the first theorem that predicts a limit; NULL when none does */
   char why[RF_EXPLAIN_SENTENCE];  /* why it applies, or why none does */
   bool has_flow;
+  bool flow_capped, best_capped; /* the step had its own limit of time, not a part of the whole's */
   RfStudyFlow flow;
-  rf_index n_wrong;     /* samples on the wrong side where the flow ended; -1 = not known */
-  bool has_certificate; /* the flow converged and its limit was judged */
+  bool has_ways; /* the flow has several continuations, and some were followed: */
+  RfExplainWays ways;
+  RfStudyFlow ways_flow; /* the runs, where flow itself does not have them */
+  rf_index n_wrong;      /* samples on the wrong side where the flow ended; -1 = not known */
+  bool has_certificate;  /* the flow converged and its limit was judged */
   RfCertificate certificate;
   RfStudyBest best; /* the flow's limit and the certificate's witness were offered to it */
   rf_index n_sentences;

@@ -47,6 +47,7 @@ static RfStatus check_dual(RfContext *context, RfCertificate *c, const double *X
   if (status >= 0) {
     double slack = context->tol.gap, sum = 0;
     c->dual_feasible = norm.upper <= 1 + slack ? RF_YES : norm.value > 1 + slack ? RF_NO : RF_UNKNOWN;
+    c->dual_norm = norm.upper;
     c->violation = fmax(0, norm.value - 1);
     c->direction = norm.u;
     c->direction_sign = norm.sign;
@@ -192,6 +193,7 @@ RfStatus rf_certify_net(RfContext *context, RfCertificate *certificate, const Rf
                                  .lower = NAN,
                                  .best = NAN,
                                  .gap = NAN,
+                                 .dual_norm = NAN,
                                  .violation = NAN,
                                  .dual_feasible = RF_UNKNOWN,
                                  .local_why = "not decided",

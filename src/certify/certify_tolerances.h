@@ -5,6 +5,9 @@
 
 /* |w.x| <= X |w||x| is a kink: a network known to X knows its inputs to X |w||x| and no better */
 #define RF_CERTIFY_KINK 1.0
+/* but an input that makes 1e4 X of the least margin is none: a row that long shows, by its margin, that the
+ * network is known better than to X */
+#define RF_CERTIFY_KINK_SHARE 1e4
 /* y f(x) <= 1 + X is tight: margins of such a network are known to X as well */
 #define RF_CERTIFY_TIGHT 1.0
 /* |w||a| <= 1e-4 X |theta|^2 is a zero neuron: it moves no margin by as much as X, even 10,000 of them
@@ -43,6 +46,11 @@
 #define RF_CERTIFY_STRAY 1e3
 /* layered networks: slopes at kinks are looked for until the residual is below this share of X */
 #define RF_CERTIFY_SLOPES 1e-2
+/* layered networks: cosine of a column with the residual that is no rounding; where none is larger, the
+ * square of the residual is that times the residual itself */
+#define RF_CERTIFY_GAIN 1e-12
+/* and duals that are rounding: a residual is the root of what they leave */
+#define RF_CERTIFY_DUAL 1e-16
 /* the search of the optimum gets at least this many seconds of the caller's time */
 #define RF_CERTIFY_LEAST_TIME 1e-3
 /* distance to the decision boundary: a line that differs from its unit by less than this share of the

@@ -146,24 +146,27 @@ static double best_slopes(Slopes *s, double *column, rf_index i, double label, c
 static RfStatus generate(Slopes *s, double *lambda, double *rest, const double *y, const double *q,
                          double *columns, rf_index *owner, const double *target) {
   rf_index rows = s->P + 1, count = s->n;
-  double norm = rf_la_norm(target, rows), *x = RF_NEW(double, 2 * s->n + rows);
+  double norm = rf_la_norm(target, rows), before_left = INFINITY, *x = RF_NEW(double, 2 * s->n + rows);
   RfLeastSquaresInfo info;
   RfStatus status = x ? RF_OK : rf_fail(s->context, RF_ERR_MEMORY, "out of memory for a certificate");
   for (int round = 0; round < ROUNDS && !status; round++) {
     rf_index before = count;
     double left = rf_la_norm(rest, rows);
-    if (left <= RF_CERTIFY_SLOPES * s->context->tol.kkt * norm) break;
+    if (left <= RF_CERTIFY_SLOPES * s->context->tol.kkt * norm || !(left < before_left)) break;
+    before_left = left;
     for (rf_index i = 0; i < s->n; i++) {
       double *column = columns + count * rows;
       if (s->kinks[i] == 0) continue;
       double extra = 2 / norm * (q[i] - 1), gain = best_slopes(s, column, i, y[i], rest) + extra * rest[s->P];
       rf_la_scale(column, y[i], s->P);
       column[s->P] = extra;
-      if (gain > RF_CERTIFY_SLOPES * s->context->tol.kkt * norm * rf_la_norm(column, rows))
-        owner[count++] = i;
+      if (gain > RF_CERTIFY_GAIN * left * rf_la_norm(column, rows)) owner[count++] = i;
     }
     if (count == before) break;
+    double solver = s->context->tol.solver; /* what duals leave, a residual leaves the root of */
+    s->context->tol.solver = fmin(solver, RF_CERTIFY_DUAL);
     status = rf_la_nnls(s->context, x, rest, &info, columns, target, rows, count, rows, NULL);
+    s->context->tol.solver = solver;
     if (status < 0) break;
     status = RF_OK;
     memset(lambda, 0, (size_t)s->n * sizeof(double));

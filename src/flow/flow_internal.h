@@ -9,8 +9,7 @@
 
 enum { RF_MOST_OPTIONS = 16 };
 
-/* What the fit needs of the continuations of a neuron on the hyperplanes of n_on samples; the caller's room.
- */
+/* What the fit needs of the continuations of a neuron on hyperplanes of n_on samples; the caller's room. */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
   int8_t *sign;  /* n_on: the side it goes to in the one taken, 0 = it slides */
@@ -72,7 +71,7 @@ typedef struct RfSystem {
   rf_index residues;   /* n for rows of very different lengths, 0 otherwise: margins beside what the weights
                           give, which know them to rounding of huge terms (margins.c) */
   const double *given; /* n: margins of the next rf_system_fields instead of those at y, NULL = none */
-  double *kept;        /* 2 n: scratch of those who keep margins */
+  double *kept;        /* 3 n: scratch of those who keep margins */
   bool by_margins;     /* implicit steps are solved in margins */
   int8_t *sigma;       /* units x n */
   double *slope;       /* units x n: phi' by sigma, 0 where it slides, 0 for the dead */
@@ -153,17 +152,18 @@ void rf_system_classes(RfSystem *system);
 uint64_t rf_pattern_hash(const int8_t *sigma, rf_index n);
 /* f = dy/dtau at y. */
 void rf_system_rhs(RfSystem *system, const double *y, double *f);
-/* Factor e^{..} that multiplies a phi(w.x) in the output: e^{2 rho}, or e^{rho} with a frozen second layer.
- */
+/* Factor e^{..} that multiplies a phi(w.x) in the output: e^{2 rho}, e^{rho} with a frozen second layer. */
 double rf_system_amplitude(const RfSystem *system, double rho);
 /* Frozen second layer: how fast the fastest unit moves in the gauge per unit of field, the natural unit of
  * 1/tau. */
 double rf_system_gauge_rate(const RfSystem *system);
-/* margins.c: the residues at y become those with which the margins there are q (n); only where these have
- * moved by rounding of their terms (q not system->kept); reads margins at y (NULL: nobody keeps them) before
- * a move that leaves them; samples far from having weight have none; terms that a margin is the sum of. */
+/* margins.c: the residues at y become those with which the margins there are q (n); the margins of the last
+ * fields are noted, and the residues those with which they are these, where they moved by rounding of their
+ * terms; reads margins at y (NULL: nobody keeps them) before a move that leaves them; samples far from having
+ * weight have none; terms that a margin is the sum of. */
 void rf_system_keep(RfSystem *system, double *y, const double *q);
-void rf_system_keep_rounding(RfSystem *system, double *y, const double *q);
+void rf_system_note(RfSystem *system);
+void rf_system_keep_rounding(RfSystem *system, double *y);
 const double *rf_system_hold(RfSystem *system, const double *y);
 void rf_system_forget(RfSystem *system);
 double rf_system_terms(const RfSystem *system, rf_index i);
@@ -216,6 +216,8 @@ double rf_system_blur(const RfSystem *system);
 /* How fast the margin of a sample that pushes with weight p answers, relative to the growth of the network: p
  * |x|^2 times this. */
 double rf_system_answer(const RfSystem *system);
+/* The largest margin that units of these sizes could give: they may cancel each other. */
+double rf_system_possible_margin(const RfSystem *system);
 
 /* ---- explicit.c: order 8, dense output of order 7 ------------------------------------------ */
 
@@ -250,8 +252,9 @@ typedef struct RfImplicit RfImplicit;
 
 RfStatus rf_implicit_new(RfContext *context, RfImplicit **method, rf_index units, rf_index n, rf_index d);
 void rf_implicit_free(RfImplicit *method);
-/* Linearises at system->y (fields of the system are left there). f = dy/dtau there. */
+/* Linearises at system->y (its fields stay there), f = dy/dtau; in plain coordinates (plain.c)? */
 RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f);
+bool rf_implicit_plain(const RfImplicit *method);
 /* One step of length h from the prepared point: y_end, and the error divided by the tolerance (infinite when
  * the linear system is singular or something is not finite). */
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
@@ -389,7 +392,7 @@ void rf_run_reset(RfRun *run);
  * first of them. Every trial is one of the next. */
 RfStatus rf_run_shorten(RfRun *run, double *h);
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error);
-RfStatus rf_run_try_shorter(RfRun *run, double h); /* and its events */
+RfStatus rf_run_try_shorter(RfRun *run, double h); /* and its events; RF_LIMIT: not within its error */
 /* The natural unit of steps in tau: 1, except with a frozen second layer, whose clock has none. */
 double rf_run_tau_unit(const RfRun *run);
 /* Refills the arrays whose size depends on the number of units. */
@@ -406,9 +409,6 @@ bool rf_problem_wide(const RfFlowProblem *problem);
 double rf_run_together(const RfFlowProblem *problem);
 /* Adds the time of a step of length h to log_t: b = -ln S from b0 to b1, slopes s0 and s1 over the step. */
 void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h);
-/* The largest margin that units of these sizes could give: an error of the state is one of that size times
- * this in the margins, where units cancel each other much more than the margins show. */
-double rf_run_possible_margin(const RfRun *run);
 /* What margins have grown by while the scale and the clock stood, and ln t with that: to 1e-3 of itself. */
 double rf_run_grown(const RfRun *run);
 double rf_run_log_t(const RfRun *run);

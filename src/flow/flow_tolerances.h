@@ -57,7 +57,10 @@
 #define RF_TOL_MARGIN_CANCELLED 0.4   /* the same, were all errors to add up, */
 #define RF_TOL_FINITE           0.03  /* of the tolerance, for weights at a finite time */
 #define RF_TOL_CARE             1e-13 /* finest tolerance of implicit steps, some hundred ulps */
-#define RF_TOL_STEP_LONGEST     1e12  /* at rest the error is zero and the step would overflow */
+#define RF_TOL_TRIAL                                                                                         \
+  100.0 /* error of a trial to the first event over the allowed one: a step damps the transient at its       \
+           start, its parts show it (errors up to this are seen); what is nonsense is beyond 1e3 */
+#define RF_TOL_STEP_LONGEST 1e12 /* at rest the error is zero and the step would overflow */
 
 /* ---- fit and rest (fit.c, system.c) ---- */
 #define RF_TOL_WALL        650.0 /* ln p of an unseen sample at most: its square is still a number */
@@ -176,6 +179,10 @@
   1e3 /* longest row over the shortest: below, inputs w.x of 1e6 times the least margin keep seven digits */
 
 #define RF_TOL_PLAIN 1e-2 /* margin that a unit can make, above which its coordinates are plain */
+#define RF_TOL_CANCELS                                                                                       \
+  10.0 /* largest margin possible over the least one, from which on coordinates are plain for rows that are  \
+          alike, too: a step that turns units by delta moves a margin by this times delta^2 of itself */
+#define RF_TOL_CANCELS_FROM 1e3 /* least margin for that: on the way there steps are short anyway */
 #define RF_TOL_PLAIN_LEFT                                                                                    \
   0.25 /* of v along its start that a step leaves at least: it has not passed v = 0                          \
         */

@@ -97,6 +97,16 @@ void rf_la_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n
   LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', (lapack_int)n, 1, A, (lapack_int)n, pivot, b, (lapack_int)n);
 }
 
+/* The factors are those of the transpose by columns, whose inverse has these rows as columns. */
+void rf_la_lu_inverse_rows(const double *A, const int32_t *pivot, double *rows, rf_index first,
+                           rf_index count, rf_index n) {
+  if (count == 0) return;
+  memset(rows, 0, (size_t)(count * n) * sizeof *rows);
+  for (rf_index k = 0; k < count; k++) rows[k * n + first + k] = 1;
+  LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (lapack_int)n, (lapack_int)count, A, (lapack_int)n, pivot, rows,
+                      (lapack_int)n);
+}
+
 RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index rows, rf_index cols,
                              double relative, rf_index *rank) {
   RfStatus status = check_sizes(context, rows, cols);

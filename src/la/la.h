@@ -73,6 +73,9 @@ RfStatus rf_la_solve(RfContext *context, double *A, double *b, rf_index n);
  * overwritten. */
 bool rf_la_lu(double *A, int32_t *pivot, rf_index n);
 void rf_la_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n);
+/* Rows first, first + 1, ... of the inverse, `count` of them, each of n. */
+void rf_la_lu_inverse_rows(const double *A, const int32_t *pivot, double *rows, rf_index first,
+                           rf_index count, rf_index n);
 /* Minimum-norm least-squares solution of |A x - b| by complete orthogonal factorisation; A is overwritten;
  * b has max(rows, cols) entries, on return the first cols are x. */
 RfStatus rf_la_least_squares(RfContext *context, double *A, double *b, rf_index rows, rf_index cols,

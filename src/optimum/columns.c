@@ -14,6 +14,7 @@
 #include "la/la.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 typedef struct Columns {
@@ -31,6 +32,12 @@ typedef struct Columns {
   double *inverse, *x, *lambda, *column, *surplus_weight, *artificial_weight, *work;
   int32_t *swaps;
   double big; /* Lambda */
+  int threads;
+  RfOracle *oracles; /* one per thread */
+  double *starts;    /* directions to climb from, and where the climbs ended: room for `most` rows of r */
+  double *heights;
+  int *start_sign;
+  rf_index n_starts, most;
   RfStatus status;
 } Columns;
 
@@ -40,14 +47,36 @@ static void columns_free(Columns *c) {
   rf_free(c->A), rf_free(c->U), rf_free(c->value), rf_free(c->weight), rf_free(c->alpha), rf_free(c->sign);
   rf_free(c->age), rf_free(c->in), rf_free(c->basis), rf_free(c->inverse), rf_free(c->x), rf_free(c->lambda);
   rf_free(c->column), rf_free(c->surplus_weight), rf_free(c->artificial_weight), rf_free(c->work);
-  rf_free(c->swaps);
+  rf_free(c->swaps), rf_free(c->starts), rf_free(c->heights), rf_free(c->start_sign);
+  for (int t = 0; c->oracles && t < c->threads; t++) rf_oracle_free(&c->oracles[t]);
+  rf_free(c->oracles);
 }
+
+/* Rows of a matrix, and coordinates, that one thread does at a time. The blocks do not depend on the number
+ * of threads, so that BLAS rounds in the same way. */
+enum { block = 64 };
+
+static rf_index blocks(rf_index count) { return (count + block - 1) / block; }
+static rf_index block_end(rf_index at, rf_index count) {
+  return (at + 1) * block < count ? (at + 1) * block : count;
+}
+/* Threads for this many products: below, waking them costs more. */
+static int workers(const Columns *c, double products) { return products > rf_wake_work ? c->threads : 1; }
 
 static RfStatus columns_new(Columns *c) {
   rf_index n = c->n;
   c->basis = RF_NEW(rf_index, n), c->inverse = RF_NEW(double, n *n), c->x = RF_NEW(double, n);
   c->lambda = RF_NEW(double, n), c->column = RF_NEW(double, n), c->surplus_weight = RF_NEW(double, n);
   c->artificial_weight = RF_NEW(double, n), c->work = RF_NEW(double, n *n + n), c->swaps = RF_NEW(int32_t, n);
+  c->most = n + 20 + 4 * c->r, c->starts = RF_NEW_TABLE(double, c->most, c->r);
+  c->heights = RF_NEW(double, c->most), c->start_sign = RF_NEW(int, c->most);
+  c->oracles = RF_NEW(RfOracle, c->threads);
+  if (!c->starts || !c->heights || !c->start_sign || !c->oracles)
+    return rf_fail(c->s->context, RF_ERR_MEMORY, "out of memory for neurons");
+  for (int t = 0; t < c->threads; t++) {
+    RfStatus status = rf_oracle_new(c->s->context, &c->oracles[t], c->p);
+    if (status) return status;
+  }
   if (!c->basis || !c->inverse || !c->x || !c->lambda || !c->column || !c->surplus_weight ||
       !c->artificial_weight || !c->work || !c->swaps)
     return rf_fail(c->s->context, RF_ERR_MEMORY, "out of memory for a linear program");
@@ -113,28 +142,38 @@ static double price_left(const Columns *c, rf_index b) {
  * double make the multipliers right. */
 static void refine_multipliers(Columns *c) {
   double *left = c->work + c->n * c->n;
+  int threads = workers(c, (double)c->n * (double)c->n);
   for (int turn = 0; turn < 2; turn++) {
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (rf_index k = 0; k < c->n; k++) left[k] = price_left(c, c->basis[k]);
     for (rf_index k = 0; k < c->n; k++) rf_la_axpy(c->lambda, left[k], c->inverse + k * c->n, c->n);
   }
 }
 
-/* The same for the sizes: b minus what the basis gives, row by row. */
+/* b minus what the basis gives, for the rows of one block. */
+static void sizes_left(const Columns *c, double *left, rf_index at) {
+  rf_index n = c->n, first = at * block, end = block_end(at, n);
+  long double sum[block];
+  for (rf_index i = first; i < end; i++) sum[i - first] = c->p->b[i];
+  for (rf_index k = 0; k < n; k++) {
+    rf_index b = c->basis[k], row = b >= -n ? -1 - b : -1 - n - b;
+    if (b >= 0)
+      for (rf_index i = first; i < end; i++)
+        sum[i - first] -= (long double)c->x[k] * (long double)c->A[b * n + i];
+    else if (row >= first && row < end)
+      sum[row - first] += b >= -n ? c->x[k] : -c->x[k];
+  }
+  for (rf_index i = first; i < end; i++) left[i] = (double)sum[i - first];
+}
+
+/* The same for the sizes. */
 static void refine_sizes(Columns *c) {
   rf_index n = c->n;
   double *left = c->work + n * n, *change = c->column;
+  int threads = workers(c, (double)n * (double)n);
   for (int turn = 0; turn < 2; turn++) {
-    for (rf_index i = 0; i < n; i++) {
-      long double sum = c->p->b[i];
-      for (rf_index k = 0; k < n; k++) {
-        rf_index b = c->basis[k];
-        if (b >= 0)
-          sum -= (long double)c->x[k] * (long double)c->A[b * n + i];
-        else if ((b >= -n ? -1 - b : -1 - n - b) == i)
-          sum += b >= -n ? c->x[k] : -c->x[k];
-      }
-      left[i] = (double)sum;
-    }
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (rf_index at = 0; at < blocks(n); at++) sizes_left(c, left, at);
     rf_la_apply(change, c->inverse, left, n, n, n);
     for (rf_index k = 0; k < n; k++) c->x[k] += change[k];
   }
@@ -143,7 +182,8 @@ static void refine_sizes(Columns *c) {
 /* The inverse afresh; false when the basis is singular. */
 static bool refactor(Columns *c) {
   rf_index n = c->n;
-  double *B = c->work, *unit = c->work + n * n;
+  double *B = c->work;
+  int threads = workers(c, (double)n * (double)n);
   memset(B, 0, (size_t)(n * n) * sizeof *B);
   for (rf_index j = 0; j < n; j++) {
     rf_index b = c->basis[j];
@@ -153,12 +193,10 @@ static bool refactor(Columns *c) {
       B[(b >= -n ? -1 - b : -1 - n - b) * n + j] = b >= -n ? -1 : 1;
   }
   if (!rf_la_lu(B, c->swaps, n)) return false;
-  for (rf_index j = 0; j < n; j++) {
-    memset(unit, 0, (size_t)n * sizeof *unit);
-    unit[j] = 1;
-    rf_la_lu_solve(B, c->swaps, unit, n);
-    for (rf_index i = 0; i < n; i++) c->inverse[i * n + j] = unit[i];
-  }
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (rf_index at = 0; at < blocks(n); at++)
+    rf_la_lu_inverse_rows(B, c->swaps, c->inverse + at * block * n, at * block, block_end(at, n) - at * block,
+                          n);
   rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
   refine_sizes(c);
   for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
@@ -327,39 +365,51 @@ static RfStatus price_plane(Columns *c, double *top) {
   return status;
 }
 
-static RfStatus climb_and_offer(Columns *c, rf_index first, int sign, double *top) {
-  RfSolve *s = c->s;
-  if (s->settings->signs * sign < 0) return RF_OK;
-  double value = rf_oracle_climb(&s->oracle, s->trial, s->u, sign);
-  offer(c, first, s->u, value, sign, top);
-  return rf_context_stop(s->context) ? RF_INTERRUPTED : c->status;
+static void climb_from(Columns *c, const double *u, double side, int sign) {
+  if (c->s->settings->signs * sign < 0 || c->n_starts == c->most) return;
+  double *start = c->starts + c->n_starts * c->r;
+  for (rf_index j = 0; j < c->r; j++) start[j] = side * u[j];
+  c->start_sign[c->n_starts++] = sign;
 }
 
-/* Climbs from the neurons of the basis; `side` = -1 from their antipodes, of which many are optimal as well
- * where sum lambda y x vanishes. */
-static RfStatus price_basis(Columns *c, double side, double *top) {
-  RfStatus status = RF_OK;
-  rf_index first = c->count;
-  for (rf_index k = 0; k < c->n && !status; k++) {
-    rf_index b = c->basis[k];
-    if (b < 0) continue;
-    for (rf_index j = 0; j < c->r; j++) c->s->u[j] = side * c->U[b * c->r + j];
-    status = climb_and_offer(c, first, c->sign[b], top);
+/* Climbs from the starts in the list, which are then none, and offers where they end, in their order. */
+static RfStatus climb_and_offer(Columns *c, rf_index first, double *top) {
+  RfSolve *s = c->s;
+  bool stopped = false;
+  int threads = c->n_starts > 1 ? c->threads : 1;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4) if (threads > 1) reduction(|| : stopped)
+  for (rf_index k = 0; k < c->n_starts; k++) {
+    stopped = stopped || rf_context_stop(s->context);
+    if (stopped) continue;
+    RfOracle *oracle = &c->oracles[omp_get_thread_num()];
+    c->heights[k] = rf_oracle_climb(oracle, s->trial, c->starts + k * c->r, c->start_sign[k]);
   }
-  return status;
+  for (rf_index k = 0; k < c->n_starts && !stopped; k++)
+    offer(c, first, c->starts + k * c->r, c->heights[k], c->start_sign[k], top);
+  c->n_starts = 0;
+  return stopped ? RF_INTERRUPTED : c->status;
+}
+
+/* Starts at the neurons of the basis; `side` = -1: at their antipodes, of which many are optimal as well
+ * where sum lambda y x vanishes. */
+static void start_from_basis(Columns *c, double side) {
+  for (rf_index k = 0; k < c->n; k++)
+    if (c->basis[k] >= 0) climb_from(c, c->U + c->basis[k] * c->r, side, c->sign[c->basis[k]]);
 }
 
 /* Climbs from the neurons of the basis and from random directions, and from antipodes when those say nothing.
  */
 static RfStatus price_climbs(Columns *c, double *top) {
-  rf_index first = c->count, starts = 20 + 4 * c->r;
-  RfStatus status = price_basis(c, 1, top);
-  for (rf_index k = 0; k < starts && !status; k++) {
+  rf_index first = c->count, random = 20 + 4 * c->r;
+  start_from_basis(c, 1);
+  for (rf_index k = 0; k < random; k++) {
     rf_random_direction(&c->s->random, c->s->u, c->r);
-    status = climb_and_offer(c, first, k % 2 ? 1 : -1, top);
+    climb_from(c, c->s->u, 1, k % 2 ? 1 : -1);
   }
-  if (!status && c->count == first) status = price_basis(c, -1, top);
-  return status;
+  RfStatus status = climb_and_offer(c, first, top);
+  if (status || c->count > first) return status;
+  start_from_basis(c, -1);
+  return climb_and_offer(c, first, top);
 }
 
 /* Forgets columns that have long been far from the basis. */
@@ -408,12 +458,13 @@ static RfStatus prove(Columns *c, double aim, bool *done) {
   double norm;
   RfStatus status = rf_solve_prove(s, s->trial, fmax(rf_norm_slack, aim / 4), &norm);
   for (rf_index k = 0; k < s->steep.count && !status; k++) {
-    double *u = s->steep.u + k * c->r, value = s->steep.value[k], top = 0;
-    if (c->r > 2) value = rf_oracle_climb(&s->oracle, s->trial, u, s->steep.sign[k]);
-    offer(c, before, u, value, s->steep.sign[k], &top);
+    const double *u = s->steep.u + k * c->r;
+    double top = 0;
+    if (c->r == 2) offer(c, before, u, s->steep.value[k], s->steep.sign[k], &top);
     if (c->r == 2) continue;
-    for (rf_index j = 0; j < c->r; j++) s->u[j] = -u[j];
-    status = climb_and_offer(c, before, s->steep.sign[k], &top);
+    climb_from(c, u, 1, s->steep.sign[k]);
+    climb_from(c, u, -1, s->steep.sign[k]);
+    status = climb_and_offer(c, before, &top);
   }
   *done = c->count == before || rf_solve_close(s, aim);
   return status ? status : c->status;
@@ -448,6 +499,7 @@ static RfStatus generate(Columns *c, double aim) {
 
 RfStatus rf_solve_columns(RfSolve *s, double aim) {
   Columns c = {.s = s, .p = s->p, .n = s->p->n, .r = s->p->r, .big = rf_first_bound};
+  c.threads = s->context->threads > 1 ? s->context->threads : 1;
   rf_oracle_free(&s->oracle);
   RfStatus status = rf_oracle_new(s->context, &s->oracle, s->p);
   if (!status) status = columns_new(&c);

@@ -321,3 +321,16 @@ RfStatus rf_optimum_offer(RfContext *context, RfOptimum *o, const double *U, con
   rf_free(patterns);
   return status;
 }
+
+RfStatus rf_optimum_offer_multipliers(RfContext *context, RfOptimum *o, const double *lambda, double norm) {
+  if (o->status == RF_OPTIMUM_INFEASIBLE || !(norm > 0 && isfinite(norm))) return RF_OK;
+  double over = norm * (1 + 4 * DBL_EPSILON); /* the quotients are rounded, and M is at most 1 all the same */
+  if (!(rf_enclose_quotient(lambda, o->n, over) > o->lower)) return RF_OK;
+  take_multipliers(o, lambda, over);
+  if (!isfinite(o->objective)) return RF_OK;
+  o->gap = (o->objective - o->lower) / o->objective;
+  if (o->gap <= context->tol.gap) o->status = RF_OPTIMUM_PROVED;
+  if (o->lower <= o->objective) return RF_OK;
+  return rf_fail(context, RF_ERR_NUMERIC, "the lower bound %.17g is above the network's %.17g", o->lower,
+                 o->objective);
+}

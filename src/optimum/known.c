@@ -77,6 +77,25 @@ RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n
   return status;
 }
 
+/* At an optimum sum(lambda) is the objective and M(lambda) = 1: that fixes the factor. Rows that were dropped
+ * for others on their ray lose their multiplier, which only costs the proof. */
+RfStatus rf_solve_known_multipliers(RfSolve *s, double aim) {
+  enum { nodes = 100000 }; /* seconds at most; a limit's supports are few */
+  const RfReduced *p = s->p;
+  const double *lambda = s->settings->multipliers;
+  double sum = 0;
+  if (!lambda || !isfinite(s->upper)) return RF_OK;
+  for (rf_index i = 0; i < p->n; i++) {
+    s->trial[i] = fmax(0, lambda[p->row[i]]) * p->norm[i];
+    sum += p->b[i] * s->trial[i];
+  }
+  if (!(sum > 0 && isfinite(sum))) return RF_OK;
+  rf_la_scale(s->trial, s->upper / sum, p->n);
+  RfStatus status = rf_solve_try(s, s->trial, fmax(rf_norm_slack, aim / 4), nodes);
+  s->steep.count = 0;
+  return status;
+}
+
 /* ---- interpolation ---------------------------------------------------------------------------- */
 
 /* Directions: samples, then random ones, in few dimensions with kinks on samples: turned orthogonal to r - 1

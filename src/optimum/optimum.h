@@ -12,4 +12,9 @@
 RfStatus rf_optimum_offer(RfContext *context, RfOptimum *optimum, const double *U, const double *sign,
                           rf_index K, const double *X, const double *y, const RfOptimumSettings *settings);
 
+/* Multipliers (n numbers >= 0) whose dual norm is proved to be at most `norm`: taken when their bound is
+ * above that of the result, whose gap and status follow. */
+RfStatus rf_optimum_offer_multipliers(RfContext *context, RfOptimum *optimum, const double *lambda,
+                                      double norm);
+
 #endif

@@ -122,6 +122,9 @@ static const double rf_flat_range = 1e-9, rf_flat_share = 0x1p-24;
 
 /* ---- the linear program ----------------------------------------------------------------------- */
 
+/* Products of one loop from which on threads share it: about what waking them costs. */
+static const double rf_wake_work = 1e4;
+
 /* First bound of the multipliers (rows are units, the largest b is 1). */
 static const double rf_first_bound = 0.05;
 /* Pivots below this share of the largest entry are not taken; ratios may differ by the second. */

@@ -41,18 +41,11 @@ static double wide_value(const RfReduced *p, const double *lambda, const double 
   return rf_wide_up(sum);
 }
 
-/* noise: what rounding may have cost the best value so far. */
-static RfStatus note(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
-                     const double *u, int sign, double noise) {
-  double value = rf_oracle_value(p, lambda, u, sign);
-  RfStatus status = RF_OK;
-  if (value > search->best - noise) value = wide_value(p, lambda, u, sign);
-  if (value > search->target &&
-      (search->found.count == 0 || value != search->found.value[search->found.count - 1]))
-    status = rf_directions_add(context, &search->found, u, value, sign);
-  search->best = fmax(search->best, value);
-  return status;
-}
+/* A direction where F may have its maximum: an end of an arc, or the gradient's direction within it. */
+typedef struct Candidate {
+  double u[2], value;
+  bool is; /* false: the arc has none */
+} Candidate;
 
 /* What the best value may be short of the maximum. Ends of arcs are directions from rows: the division
  * rounds each coordinate by u at most, so the angle is off by u, and F is Lipschitz with constant `total`;
@@ -83,36 +76,74 @@ static rf_index list_kinks(Kink *kinks, const RfReduced *p, const double *lambda
   return count;
 }
 
+/* The two candidates of arc k, with values in doubles. */
+static void look_at_arc(Candidate *out, const Kink *kinks, rf_index k, const RfReduced *p,
+                        const double *lambda, int sign) {
+  static const double pi = 3.14159265358979323846;
+  double from = kinks[k].angle, to = kinks[k + 1].angle, middle = (from + to) / 2, g[2];
+  const double *x = p->X + 2 * kinks[k].at;
+  double length = hypot(x[0], x[1]), inside[2] = {cos(middle), sin(middle)};
+  out[0] = (Candidate){.u = {kinks[k].side * -x[1] / length, kinks[k].side * x[0] / length}, .is = true};
+  out[0].value = rf_oracle_value(p, lambda, out[0].u, sign);
+  out[1].is = false;
+  if (to - from < 2 * rf_plane_angle) return;
+  gradient(g, p, lambda, inside, sign);
+  double size = hypot(g[0], g[1]), t = atan2(g[1], g[0]);
+  while (t < from) t += 2 * pi;
+  if (!(size > 0) || t > to) return;
+  out[1] = (Candidate){.u = {g[0] / size, g[1] / size}, .is = true};
+  out[1].value = rf_oracle_value(p, lambda, out[1].u, sign);
+}
+
+/* Kinks that angles cannot tell apart: the longest run of short arcs. */
+static double longest_crowd(const Kink *kinks, rf_index count) {
+  double run = 0, crowd = 0;
+  for (rf_index k = 0; k < count; k++) {
+    double length = kinks[k + 1].angle - kinks[k].angle;
+    run = length < 2 * rf_plane_angle ? run + length + 2 * rf_plane_angle : 0;
+    crowd = fmax(crowd, run);
+  }
+  return crowd;
+}
+
+/* Values of all candidates, those that rounding might make the largest with 113 bits; the largest. */
+static double look_at_all(RfContext *context, Candidate *list, const Kink *kinks, rf_index count,
+                          const RfReduced *p, const double *lambda, int sign, double noise, double best) {
+  int threads = context->threads > 1 && count > 64 ? context->threads : 1;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (rf_index k = 0; k < count; k++) look_at_arc(list + 2 * k, kinks, k, p, lambda, sign);
+  for (rf_index k = 0; k < 2 * count; k++)
+    if (list[k].is) best = fmax(best, list[k].value);
+  double near = best - noise, largest = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 8) if (threads > 1)
+  for (rf_index k = 0; k < 2 * count; k++)
+    if (list[k].is && list[k].value > near) list[k].value = wide_value(p, lambda, list[k].u, sign);
+  for (rf_index k = 0; k < 2 * count; k++)
+    if (list[k].is) largest = fmax(largest, list[k].value);
+  return largest;
+}
+
 RfStatus rf_search_plane(RfContext *context, RfSearch *search, const RfReduced *p, const double *lambda,
                          int sign) {
-  static const double pi = 3.14159265358979323846;
   Kink *kinks = RF_NEW(Kink, 2 * p->n + 1);
-  if (!kinks) return rf_fail(context, RF_ERR_MEMORY, "out of memory for angles");
-  double total = 0, run = 0, crowd = 0; /* run: length of the present run of short arcs */
-  rf_index count = list_kinks(kinks, p, lambda, &total);
+  Candidate *list = RF_NEW(Candidate, 4 * p->n);
+  double total = 0;
+  RfStatus status = kinks && list ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for angles");
+  rf_index count = status ? 0 : list_kinks(kinks, p, lambda, &total);
   search->found.r = 2;
-  double noise = (double)(count + 8) * DBL_EPSILON * total; /* of a value summed in doubles */
-  RfStatus status = RF_OK;
-  for (rf_index k = 0; k < count && !status; k++) {
-    double from = kinks[k].angle, to = kinks[k + 1].angle, middle = (from + to) / 2, g[2];
-    const double *x = p->X + 2 * kinks[k].at;
-    double length = hypot(x[0], x[1]), inside[2] = {cos(middle), sin(middle)};
-    double end[2] = {kinks[k].side * -x[1] / length, kinks[k].side * x[0] / length};
-    status = note(context, search, p, lambda, end, sign, noise);
-    bool is_short = to - from < 2 * rf_plane_angle;
-    run = is_short ? run + (to - from) + 2 * rf_plane_angle : 0;
-    crowd = fmax(crowd, run);
-    if (status || is_short) continue;
-    gradient(g, p, lambda, inside, sign);
-    double size = hypot(g[0], g[1]), t = atan2(g[1], g[0]);
-    while (t < from) t += 2 * pi;
-    if (size > 0 && t <= to) {
-      double u[2] = {g[0] / size, g[1] / size};
-      status = note(context, search, p, lambda, u, sign, noise);
-    }
+  double noise = (double)(count + 8) * DBL_EPSILON * total, last = NAN; /* noise: of a value in doubles */
+  if (!status) {
+    double largest = look_at_all(context, list, kinks, count, p, lambda, sign, noise, search->best);
+    search->best = fmax(search->best, largest);
   }
+  for (rf_index k = 0; k < 2 * count && !status; k++) {
+    if (!list[k].is || !(list[k].value > search->target) || list[k].value == last) continue;
+    last = list[k].value;
+    status = rf_directions_add(context, &search->found, list[k].u, last, sign);
+  }
+  double crowd = status ? 0 : longest_crowd(kinks, count);
   search->upper = fmax(search->target, search->best + shortfall(search->best, total, noise, 2 * crowd));
   search->nodes += count;
-  rf_free(kinks);
+  rf_free(kinks), rf_free(list);
   return status;
 }

@@ -156,7 +156,9 @@ static RfStatus solve_reduced(RfSolve *s, double *farkas, const double *X, const
   s->prove = true;
   RfStatus status = rf_solve_new(s);
   if (!status) status = rf_solve_known(s, X, y, o->n);
-  for (int turn = 0; turn < 2 && !status; turn++) {
+  if (!status && !linear) status = rf_solve_known_multipliers(s, aim);
+  bool known = s->settings->multipliers && rf_solve_close(s, aim);
+  for (int turn = 0; turn < 2 && !status && !known; turn++) {
     status = flat && !linear && s->settings->signs == 0 ? rf_solve_columns(s, aim) : RF_UNDECIDED;
     if (status == RF_UNDECIDED)
       status = linear ? rf_solve_linear(s) : whole ? rf_solve_generate(s, aim) : solve_by_parts(s, aim);

@@ -43,6 +43,8 @@ RfStatus rf_solve_columns(RfSolve *s, double aim);
 /* The exact search on multipliers, aiming at M <= 1 + slack; *norm is what was proved, s->steep what exceeds
  * it. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm);
+/* The same with at most this many nodes; nothing is searched further once something exceeds it. */
+RfStatus rf_solve_try(RfSolve *s, const double *lambda, double slack, rf_index nodes);
 /* The bound of multipliers by a search of a fraction of a second, after an interruption: RF_INTERRUPTED or a
  * failure. */
 RfStatus rf_solve_last_bound(RfSolve *s, const double *lambda);
@@ -52,6 +54,8 @@ RfStatus rf_solve_linear_network(RfSolve *s);
 
 /* Offers the caller's networks and those of the two classes (known.c); X, y are the caller's n samples. */
 RfStatus rf_solve_known(RfSolve *s, const double *X, const double *y, rf_index n);
+/* Tries the caller's multipliers at the size of the best network known. */
+RfStatus rf_solve_known_multipliers(RfSolve *s, double aim);
 /* One sign only: a sample of the own class that is exactly a combination of opposite ones with weights >= 0
  * (one_sign.c). RF_INFEASIBLE with farkas (n, sums to 1), RF_OK when there is none, or a failure. */
 RfStatus rf_solve_one_sign(RfSolve *s, double *farkas, const double *X, const double *y);

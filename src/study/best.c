@@ -51,57 +51,6 @@ static RfStatus offer_linear(RfContext *context, RfStudyBest *best, const RfStud
   return status;
 }
 
-/* The bounds so far and how much of a search is done, for who waits. */
-static void report(void *user, const RfOptimumRecord *record) {
-  char text[120];
-  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns, %lld nodes", record->lower, record->objective,
-            (long long)record->patterns, (long long)record->nodes);
-  rf_progress(user, "the best margin", record->searched, text);
-}
-
-/* Not separable by a line is no failure here: the network is what was asked for. */
-static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
-                             const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
-  const RfDataset *data = best->data;
-  /* The known networks are offered afterwards: the search is then the one that anybody gets who asks for the
-   * best margin alone, to the bit, and what it proves does not depend on them. */
-  RfOptimumSettings optimum = s->optimum;
-  if (!optimum.on_record) optimum.on_record = report, optimum.user = context;
-  RfStatus status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, &optimum);
-  if (status < 0) return status;
-  best->has_global = true;
-  RfStatus linear_offered = offer_linear(context, best, s);
-  if (linear_offered < 0) status = linear_offered;
-  for (rf_index k = 0; k < n_known && status >= 0; k++) {
-    RfStatus offered = rf_study_best_offer(context, best, known[k], s);
-    if (offered < 0) status = offered;
-  }
-  if (status < 0) return status;
-  if (best->global.status == RF_OPTIMUM_INFEASIBLE) status = RF_INFEASIBLE;
-  if (best->global.status == RF_OPTIMUM_GAP) status = RF_UNDECIDED;
-  return linear == RF_NOT_SEPARABLE ? status : rf_status_worse(status, linear);
-}
-
-RfStatus rf_study_best(RfContext *context, RfStudyBest *best, const RfDataset *data,
-                       const char *positive_class, const RfNet *const *known, rf_index n_known,
-                       const RfStudyBestSettings *settings) {
-  *best = (RfStudyBest){.data = data, .positive_class = positive_class};
-  RfStatus status = find_margins(context, best, settings);
-  if (status >= 0 && !settings->linear_only)
-    status = find_network(context, best, status, known, n_known, settings);
-  if (status < 0) rf_study_best_free(best);
-  return status;
-}
-
-RfStatus rf_study_bests(RfContext *context, RfStudyBest *bests, const RfStudySplit *split,
-                        const RfStudyBestSettings *settings) {
-  RfStatus status = RF_OK;
-  for (rf_index k = 0; k < split->count && status >= 0; k++)
-    status = rf_status_worse(status, rf_study_best(context, &bests[k], rf_study_split_data(split, k),
-                                                   rf_study_split_name(split, k), NULL, 0, settings));
-  return status;
-}
-
 /* ---- networks from elsewhere ---------------------------------------------------------------------- */
 
 /* A network as the sum of its groups: neurons with one sign of a and one pattern act as the sum of their
@@ -149,6 +98,80 @@ static RfStatus group(RfContext *context, Groups *groups, const RfNet *net, cons
   return RF_OK;
 }
 
+/* ---- the search ------------------------------------------------------------------------------------ */
+
+/* The bounds so far and how much of a search is done, for who waits. */
+static void report(void *user, const RfOptimumRecord *record) {
+  char text[120];
+  rf_format(text, sizeof text, "%.10g <= %.10g, %lld patterns, %lld nodes", record->lower, record->objective,
+            (long long)record->patterns, (long long)record->nodes);
+  rf_progress(user, "the best margin", record->searched, text);
+}
+
+static void groups_as_net(RfNet *net, const Groups *groups, const RfNet *of) {
+  *net = (RfNet){.m = groups->count, .d = of->d, .leak = of->leak, .W = groups->U, .a = groups->sign};
+}
+
+/* The search with the first of the known networks as one to begin with. */
+static RfStatus solve_from(RfContext *context, RfStudyBest *best, const RfNet *const *known, rf_index n_known,
+                           RfOptimumSettings *optimum) {
+  const RfDataset *data = best->data;
+  Groups groups = {0};
+  RfNet net;
+  const RfNet *first[] = {&net};
+  RfStatus status = n_known > 0 ? group(context, &groups, known[0], data) : RF_OK;
+  if (!status && n_known > 0) {
+    groups_as_net(&net, &groups, known[0]);
+    optimum->incumbents = first, optimum->n_incumbents = 1;
+  }
+  if (!status) status = rf_optimum_solve(context, &best->global, data->X, data->y, data->n, data->d, optimum);
+  groups_free(&groups);
+  return status;
+}
+
+/* Not separable by a line is no failure here: the network is what was asked for. */
+static RfStatus find_network(RfContext *context, RfStudyBest *best, RfStatus linear,
+                             const RfNet *const *known, rf_index n_known, const RfStudyBestSettings *s) {
+  /* The known networks are offered afterwards: the search is then the one that anybody gets who asks for the
+   * best margin alone, to the bit, and what it proves does not depend on them. Not so where multipliers are
+   * known that may spare it. */
+  RfOptimumSettings optimum = s->optimum;
+  if (!optimum.on_record) optimum.on_record = report, optimum.user = context;
+  RfStatus status = solve_from(context, best, known, optimum.multipliers ? n_known : 0, &optimum);
+  if (status < 0) return status;
+  best->has_global = true;
+  RfStatus linear_offered = offer_linear(context, best, s);
+  if (linear_offered < 0) status = linear_offered;
+  for (rf_index k = 0; k < n_known && status >= 0; k++) {
+    RfStatus offered = rf_study_best_offer(context, best, known[k], s);
+    if (offered < 0) status = offered;
+  }
+  if (status < 0) return status;
+  if (best->global.status == RF_OPTIMUM_INFEASIBLE) status = RF_INFEASIBLE;
+  if (best->global.status == RF_OPTIMUM_GAP) status = RF_UNDECIDED;
+  return linear == RF_NOT_SEPARABLE ? status : rf_status_worse(status, linear);
+}
+
+RfStatus rf_study_best(RfContext *context, RfStudyBest *best, const RfDataset *data,
+                       const char *positive_class, const RfNet *const *known, rf_index n_known,
+                       const RfStudyBestSettings *settings) {
+  *best = (RfStudyBest){.data = data, .positive_class = positive_class};
+  RfStatus status = find_margins(context, best, settings);
+  if (status >= 0 && !settings->linear_only)
+    status = find_network(context, best, status, known, n_known, settings);
+  if (status < 0) rf_study_best_free(best);
+  return status;
+}
+
+RfStatus rf_study_bests(RfContext *context, RfStudyBest *bests, const RfStudySplit *split,
+                        const RfStudyBestSettings *settings) {
+  RfStatus status = RF_OK;
+  for (rf_index k = 0; k < split->count && status >= 0; k++)
+    status = rf_status_worse(status, rf_study_best(context, &bests[k], rf_study_split_data(split, k),
+                                                   rf_study_split_name(split, k), NULL, 0, settings));
+  return status;
+}
+
 RfStatus rf_study_best_offer(RfContext *context, RfStudyBest *best, const RfNet *net,
                              const RfStudyBestSettings *settings) {
   RfOptimum *o = &best->global;
@@ -162,4 +185,17 @@ RfStatus rf_study_best_offer(RfContext *context, RfStudyBest *best, const RfNet 
                               &settings->optimum);
   groups_free(&groups);
   return status;
+}
+
+/* ---- multipliers from elsewhere ------------------------------------------------------------------- */
+
+void rf_study_best_known(RfStudyBestSettings *settings, const RfFlowLimit *limit, rf_index n) {
+  if (n >= RF_STUDY_KNOWN_FIRST) settings->optimum.multipliers = limit->lambda;
+}
+
+RfStatus rf_study_best_multipliers(RfContext *context, RfStudyBest *best, const RfCertificate *certificate) {
+  RfOptimum *o = &best->global;
+  if (!best->has_global || o->status == RF_OPTIMUM_PROVED || o->status == RF_OPTIMUM_INFEASIBLE) return RF_OK;
+  if (!certificate->kkt.lambda) return RF_OK;
+  return rf_optimum_offer_multipliers(context, o, certificate->kkt.lambda, certificate->dual_norm);
 }

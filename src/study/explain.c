@@ -9,10 +9,10 @@
 
 void rf_explain_settings_init(RfExplainSettings *settings) {
   *settings = (RfExplainSettings){.seconds = 120,
-                                  .inspect_seconds = 30,
-                                  .flow_seconds = 120,
-                                  .optimum_seconds = 120,
-                                  .certify_seconds = 30};
+                                  .inspect_seconds = INFINITY,
+                                  .flow_seconds = INFINITY,
+                                  .optimum_seconds = INFINITY,
+                                  .certify_seconds = INFINITY};
   rf_study_flow_settings_init(&settings->flow);
   rf_study_best_settings_init(&settings->best);
 }
@@ -24,6 +24,7 @@ void rf_explanation_free(RfExplanation *e) {
   rf_dataset_free(&e->part_data);
   rf_inspection_free(&e->inspection);
   rf_study_flow_free(&e->flow);
+  rf_study_flow_free(&e->ways_flow);
   rf_certificate_free(&e->certificate);
   rf_study_best_free(&e->best);
   memset(e, 0, sizeof *e);
@@ -67,9 +68,11 @@ static void find_prediction(RfExplanation *e) {
  * has all that is left, and with one leaves some to the question what the limit is. */
 static const double share_inspect = 0.25, share_flow = 0.6, share_best = 0.6, share_alone = 0.9;
 
-/* Seconds for a step that may take this part of the time left, and `most` at all. */
+/* Seconds for a step that may take this part of the time left, and `most` at all. Never 0, which steps read
+ * as no limit. */
 static double seconds_for(const RfExplanation *e, double share, double most) {
-  return fmax(0, fmin(most, share * (e->until - rf_clock_seconds())));
+  static const double least = 1e-3;
+  return fmax(least, fmin(most, share * (e->until - rf_clock_seconds())));
 }
 
 /* Samples with y f(x) <= 0 at the limit, or where the integration ended. */
@@ -92,13 +95,16 @@ static bool converged(const RfExplanation *e) {
 
 static RfStatus run_flow(RfContext *context, RfExplanation *e) {
   RfStudyFlowSettings settings = e->settings.flow;
+  e->flow_capped = seconds_for(e, share_flow, INFINITY) > e->settings.flow_seconds;
   settings.flow_seconds = fmax(0.01, seconds_for(e, share_flow, e->settings.flow_seconds));
   settings.judge_later = true;
   RfStatus status = rf_study_flow(context, &e->flow, e->data, e->positive_class, &settings);
   if (status < 0) return status;
   e->has_flow = true;
   count_wrong(context, e);
-  return status;
+  RfStatus followed =
+      rf_study_ways(context, e, seconds_for(e, share_flow, e->settings.flow_seconds - e->flow.run.seconds));
+  return followed < 0 ? followed : status;
 }
 
 static RfStudyBestSettings best_settings(const RfExplanation *e) {
@@ -111,16 +117,20 @@ static RfStudyBestSettings best_settings(const RfExplanation *e) {
 /* The limit, or where the flow was stopped, is a network that is known. */
 static RfStatus find_best(RfContext *context, RfExplanation *e) {
   const RfFlowResult *flow = &e->flow.run.result;
-  const RfNet *known[2];
+  const RfNet *known[3], *way = rf_study_ways_best(e);
   rf_index n_known = 0;
   if (flow->limit.net.W) known[n_known++] = &flow->limit.net;
   if (flow->net_end.W) known[n_known++] = &flow->net_end;
+  if (way) known[n_known++] = way;
   RfStudyBestSettings settings = best_settings(e);
+  e->best_capped = settings.optimum.time_limit >= e->settings.optimum_seconds;
+  if (converged(e)) rf_study_best_known(&settings, &flow->limit, e->data->n);
   RfStatus status = rf_study_best(context, &e->best, e->data, e->positive_class, known, n_known, &settings);
   return status < 0 ? status : RF_OK; /* running out of its own time is an answer, with the bounds so far */
 }
 
-/* What the limit is; a better network beside it is offered to the best margin, and the verdict follows. */
+/* What the limit is; what its multipliers prove and a better network beside it are offered to the best
+ * margin, and the verdict follows. */
 static RfStatus judge(RfContext *context, RfExplanation *e) {
   const RfNet *net = &e->flow.run.result.limit.net;
   RfStudyBestSettings settings = best_settings(e);
@@ -131,6 +141,8 @@ static RfStatus judge(RfContext *context, RfExplanation *e) {
                        seconds_for(e, share_best, e->settings.certify_seconds));
   if (status < 0) return status;
   e->has_certificate = true;
+  status = rf_study_best_multipliers(context, &e->best, &e->certificate);
+  if (status < 0) return status;
   if (e->certificate.witness.m > 0)
     status = rf_study_best_offer(context, &e->best, &e->certificate.witness, &settings);
   rf_study_run_verdict(&e->flow.run, &e->certificate);
@@ -187,6 +199,7 @@ static RfStatus walk(RfContext *context, RfExplanation *e) {
   if (status >= 0 && converged(e)) status = judge(context, e);
   if (status >= 0) status = write_proofs(context, e);
   if (status < 0) return status;
+  rf_study_ways_judge(e);
   rf_explain_sentences(e);
   return flowed;
 }

@@ -137,6 +137,7 @@ static RfStatus judge(RfContext *context, RfStudyFlow *study, RfStudyRun *run, c
   wanted.optimum.leak = study->net.leak, wanted.optimum.seed = s->start.seed;
   wanted.optimum.time_limit = s->verdict_seconds;
   const RfNet *known[] = {&limit->net};
+  rf_study_best_known(&wanted, limit, study->data->n);
   RfStatus status = rf_study_best(context, &best, study->data, NULL, known, 1, &wanted);
   if (status >= 0 && best.has_global)
     status =

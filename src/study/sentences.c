@@ -97,12 +97,24 @@ static void about_data(RfExplanation *e) {
     say(e, "The data are orthogonally separable: equal labels point the same way, different labels do not.");
 }
 
+/* A theorem that would predict the limit, were its assumptions known to hold. */
+static bool theory_open(const RfExplanation *e) {
+  static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
+  for (int k = 0; k < 3; k++) {
+    const RfTheorem *theorem = rf_theory_find(&e->seen->theory, candidates[k]);
+    if (theorem && theorem->applies == RF_UNKNOWN) return true;
+  }
+  return false;
+}
+
 static void about_theory(RfExplanation *e) {
   char theorem[96];
   if (e->prediction) {
     rf_study_theorem_name(theorem, sizeof theorem, e->prediction->theorem);
     say(e, "%s predicts where gradient flow goes: normalised margin %.10g. It asks for: %s.", theorem,
         e->prediction->margin, e->prediction->when);
+  } else if (theory_open(e)) {
+    say(e, "Whether a theorem of the five papers predicts the limit here was not decided. %s.", e->why);
   } else {
     say(e, "No theorem of the five papers predicts the limit here. %s.", e->why);
   }
@@ -144,6 +156,32 @@ static void about_convergence(RfExplanation *e) {
       limit->margin, (long long)limit->n_support, plural(limit->n_support), text);
 }
 
+/* A flow that is not unique: where, and what becomes of its continuations. */
+static void about_ways(RfExplanation *e) {
+  const RfExplainWays *w = &e->ways;
+  char text[RF_EXPLAIN_SENTENCE] = "";
+  add(text, sizeof text, "From %lld neurons (%s start) the flow is not unique", (long long)e->flow.start.m,
+      start_text(e));
+  if (w->neuron >= 0)
+    add(text, sizeof text, ": at %s = %.6g neuron %lld has %lld ways on", w->log_t < 300 ? "t" : "ln t",
+        w->log_t < 300 ? exp(w->log_t) : w->log_t, (long long)w->neuron, (long long)w->options);
+  add(text, sizeof text, ". Of %lld continuation%s followed to the end", (long long)w->followed,
+      plural(w->followed));
+  rf_index open = w->followed - w->converged - w->not_separated;
+  if (w->converged && w->highest - w->lowest < RF_STUDY_SHORT * w->highest)
+    add(text, sizeof text, ", %lld converge%s to normalised margin %.10g", (long long)w->converged,
+        w->converged == 1 ? "s" : "", w->highest);
+  else if (w->converged)
+    add(text, sizeof text, ", %lld converge to normalised margins from %.10g to %.10g",
+        (long long)w->converged, w->lowest, w->highest);
+  if (w->not_separated)
+    add(text, sizeof text, ", %lld never separate%s the data", (long long)w->not_separated,
+        w->not_separated == 1 ? "s" : "");
+  if (open) add(text, sizeof text, ", %lld %s undecided", (long long)open, open == 1 ? "is" : "are");
+  if (w->left) add(text, sizeof text, "; at least %lld more were not followed", (long long)w->left);
+  say(e, "%s.", text);
+}
+
 static void about_flow(RfExplanation *e) {
   const RfFlowLimit *limit = &e->flow.run.result.limit;
   const char *init = start_text(e);
@@ -152,9 +190,10 @@ static void about_flow(RfExplanation *e) {
   if (e->n_wrong > 0 && isfinite(e->flow.run.result.log_loss_end))
     rf_format(wrong, sizeof wrong, " %lld sample%s not classified, at loss %.4g.", (long long)e->n_wrong,
               e->n_wrong == 1 ? " is" : "s are", exp(e->flow.run.result.log_loss_end));
-  if (limit->outcome == RF_FLOW_CONVERGED)
+  if (limit->outcome == RF_FLOW_CONVERGED) {
     about_convergence(e);
-  else if (e->flow.run.out_of_time && isfinite(e->flow.run.result.log_loss_end))
+    if (e->has_ways) about_ways(e);
+  } else if (e->flow.run.out_of_time && isfinite(e->flow.run.result.log_loss_end))
     say(e, "The flow from %lld neurons (%s start) was stopped after %.0f s, before its limit was known.%s",
         width, init, e->flow.run.seconds, wrong);
   else if (e->flow.run.out_of_time)
@@ -165,6 +204,8 @@ static void about_flow(RfExplanation *e) {
   else if (limit->outcome == RF_FLOW_NOT_SEPARATED)
     say(e, "From %lld neurons (%s start) the flow never separates the data: %s.%s", width, init, limit->why,
         wrong);
+  else if (e->has_ways && limit->outcome == RF_FLOW_BRANCHED)
+    about_ways(e);
   else
     say(e, "From %lld neurons (%s start) the flow ends %s: %s.%s", width, init,
         rf_flow_outcome_name(limit->outcome), limit->why, wrong);
@@ -225,6 +266,9 @@ static void about_optimum(RfExplanation *e) {
     say(e, "So gradient flow finds the best margin there is.");
   else if (e->certificate.global == RF_VERDICT_NOT_OPTIMUM)
     say(e, "So gradient flow stops short: it reaches %.4g%% of the best margin.", 100 * share);
+  else if (share < 1 - RF_STUDY_SHORT && o->status == RF_OPTIMUM_PROVED)
+    say(e, "So gradient flow stops short of wider networks: it reaches %.4g%% of the best margin.",
+        100 * share);
   else if (share < 1 - RF_STUDY_SHORT)
     say(e,
         "So gradient flow stops short of wider networks: it reaches between %.4g%% and %.4g%% of the best "
@@ -235,25 +279,28 @@ static void about_optimum(RfExplanation *e) {
         100 * e->flow.run.result.limit.margin / most);
 }
 
-/* Names what was cut short, of all parts. */
+/* Names what was cut short, of all parts, and the flag that gives it more time. */
 static void about_time(RfExplanation *e) {
-  bool flow = e->flow.run.out_of_time, best = false, open = false, judged = false;
+  bool flow = false, best = false, open = false, judged = false, flow_capped = false, best_capped = false;
   const RfExplanation *parts = e->n_parts ? e->parts : e;
   for (rf_index k = 0; k < (e->n_parts ? e->n_parts : 1); k++) {
     const RfExplanation *part = &parts[k];
-    flow = flow || part->flow.run.out_of_time;
-    best = best || (part->best.has_global && part->best.global.status == RF_OPTIMUM_INTERRUPTED);
+    bool late = part->best.has_global && part->best.global.status == RF_OPTIMUM_INTERRUPTED;
+    flow = flow || part->flow.run.out_of_time, best = best || late;
+    flow_capped = flow_capped || (part->flow.run.out_of_time && part->flow_capped);
+    best_capped = best_capped || (late && part->best_capped);
     open = open || (part->best.has_global && part->best.global.status == RF_OPTIMUM_GAP);
     judged = judged || (part->has_certificate && part->certificate.interrupted);
   }
   if (!flow && !best && !open && !judged && !e->seen->interrupted) return;
   char text[RF_EXPLAIN_SENTENCE] = "";
   if (e->seen->interrupted) add(text, sizeof text, "; what the data decide");
-  if (flow) add(text, sizeof text, "; the flow (--flow-time)");
-  if (best) add(text, sizeof text, "; the proof of the best margin (--best-time)");
+  if (flow) add(text, sizeof text, "; the flow%s", flow_capped ? " (--flow-time)" : "");
+  if (best) add(text, sizeof text, "; the proof of the best margin%s", best_capped ? " (--best-time)" : "");
   if (open && !best) add(text, sizeof text, "; the proof of the best margin, which the solver left open");
   if (judged) add(text, sizeof text, "; the certificate of the limit");
-  say(e, "Not finished: %s.", text + 2);
+  bool whole = e->seen->interrupted || (flow && !flow_capped) || (best && !best_capped) || judged;
+  say(e, "Not finished: %s.%s", text + 2, whole ? " A longer --time goes further." : "");
 }
 
 void rf_explain_sentences(RfExplanation *e) {
@@ -291,7 +338,11 @@ static void about_separation(RfExplanation *e) {
 static void about_class(RfExplanation *e, const RfExplanation *part) {
   const RfFlowLimit *limit = &part->flow.run.result.limit;
   char text[RF_EXPLAIN_SENTENCE] = "";
-  if (limit->outcome != RF_FLOW_CONVERGED) {
+  if (limit->outcome == RF_FLOW_BRANCHED && part->has_ways && part->ways.converged) {
+    add(text, sizeof text,
+        "the flow is not unique, %lld of %lld continuations converge, at best to margin %.10g",
+        (long long)part->ways.converged, (long long)part->ways.followed, part->ways.highest);
+  } else if (limit->outcome != RF_FLOW_CONVERGED) {
     add(text, sizeof text, "the flow ends %s",
         part->flow.run.out_of_time ? "unfinished" : rf_flow_outcome_name(limit->outcome));
     if (part->n_wrong > 0)

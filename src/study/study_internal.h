@@ -16,6 +16,9 @@
 /* share of the best margin below which a flow is said to stop short of a network found: above the gap of a
  * proof */
 #define RF_STUDY_SHORT 1e-6
+/* samples from which on the limit's own multipliers are tried before a search of the best margin: below, the
+ * search takes seconds and is the one of who asks for the best margin alone, to the bit */
+#define RF_STUDY_KNOWN_FIRST 1000
 
 /* ---- time ------------------------------------------------------------------------------------------ */
 
@@ -23,6 +26,14 @@
 RfContext rf_study_limited(const RfContext *context, double seconds);
 /* A failure inside a limited context is one of the caller's. */
 RfStatus rf_study_hand_up(RfContext *context, const RfContext *own, RfStatus status);
+
+/* ---- the best margin ------------------------------------------------------------------------------- */
+
+/* On large data the limit's own multipliers, and the networks known, come before the search. */
+void rf_study_best_known(RfStudyBestSettings *settings, const RfFlowLimit *limit, rf_index n);
+/* The multipliers of a certificate prove a lower bound: taken when it is better than the one in the result.
+ */
+RfStatus rf_study_best_multipliers(RfContext *context, RfStudyBest *best, const RfCertificate *certificate);
 
 /* ---- parts ----------------------------------------------------------------------------------------- */
 
@@ -32,6 +43,13 @@ RfStatus rf_study_part(RfContext *context, RfDataset *part, const RfDataset *who
 void rf_study_run_kkt(const RfContext *context, RfStudyRun *run);
 /* The certificate of the limit becomes the verdict of the run. */
 void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate);
+
+/* Continuations of the flow, followed within `seconds` when it branched; and the best limit of them, NULL
+ * without. */
+RfStatus rf_study_ways(RfContext *context, RfExplanation *e, double seconds);
+/* With the best margin: are they equal, and the best there is? */
+void rf_study_ways_judge(RfExplanation *e);
+const RfNet *rf_study_ways_best(const RfExplanation *e);
 
 /* Fill e->sentences from the results: two classes; several, from the parts. */
 void rf_explain_sentences(RfExplanation *e);

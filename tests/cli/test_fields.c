@@ -71,6 +71,7 @@ static const struct {
     {"explain", "explain gen:DS-PL2 --width 6"},
     {"explain", "explain gen:DS-MC3 --width 3 --proof $TMP/proofs --check"},
     {"explain", "explain gen:DS-MC3 --width 3 --leak 0.5"},
+    {"explain", "explain gen:gaussian,n=5,d=3 --init gaussian --width 8 --scale 1 --seed 10"},
     {"verify", "verify VSS-07 VSS-11 --quick"},
     {"sweep", "sweep flow gen:xor --width 4,5 --store $TMP/sweep.db"},
     {"sweep", "sweep flow gen:xor --width 4,5 --dry-run"},

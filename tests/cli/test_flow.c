@@ -237,8 +237,9 @@ static void resumed(void **unused) {
   assert_non_null(whole);
   json_object_del(whole, "run");
   json_object_del(whole, "audit");
-  for (int k = 0; k < 5; k++) {
-    snprintf(arguments, sizeof arguments, "%s --checkpoint %s --time %g", problem, state, 0.01 * (1 << k));
+  for (int k = 0; k < 3; k++) {
+    snprintf(arguments, sizeof arguments, "%s --checkpoint %s --time %g", problem, state,
+             0.01 * (1 << 2 * k));
     json_decref(flow(arguments, &status));
     if (status != 130) continue;
     stops++;

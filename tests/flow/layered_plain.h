@@ -2,8 +2,11 @@
  * implicit steps that need no events. It shares no code with src/flow and src/layers, whose networks it reads
  * as lists of numbers, and is carried to margin 400 or to where the loss no longer falls.
  *
- * phi(z) = leak z + (1 - leak) e ln(1 + exp(z/e)), so that a unit driven to its kink from both sides stays
- * within some e of it, with a slope in between. Steps: the linearly implicit Euler method with the exact
+ * phi(z) = leak z + (1 - leak) z/(1 + exp(-z/e)), so that a unit driven to its kink from both sides stays
+ * within some e of it, with a slope in between, and one without input puts out nothing. Its slopes leave
+ * [leak, 1] by a tenth near the kink and may turn a unit back that the flow lets cross (4101/9: leak 0.1, and
+ * 0.05 turns it); `monotone`: e ln((1 + exp(z/e))/2) in place of z/(1 + exp(-z/e)) does not, but units far
+ * below their kinks put out a constant. Steps: the linearly implicit Euler method with the exact
  * matrix, 1 to 4 steps for one, extrapolated. The clock is that of the summed |loss'|. */
 #ifndef RF_TEST_LAYERED_PLAIN_H
 #define RF_TEST_LAYERED_PLAIN_H
@@ -20,6 +23,7 @@ typedef struct Plain {
   int inputs[PLAIN_DEEP], outputs[PLAIN_DEEP];
   int place[PLAIN_DEEP][PLAIN_WIDE][PLAIN_WIDE]; /* of an entry in theta, -1: none */
   double width[PLAIN_DEEP];                      /* over which kinks are rounded off */
+  bool monotone;                                 /* with slopes between leak and 1 */
   double theta[PLAIN_MOST];
   double q[LAYERED_SAMPLES], p[LAYERED_SAMPLES], bend[LAYERED_SAMPLES];
   double log_S, log_loss, log_t, q_least;
@@ -37,6 +41,8 @@ static inline double plain_entry(const Plain *s, const double *theta, int l, int
   return s->place[l][r][c] < 0 ? 0 : theta[s->place[l][r][c]];
 }
 
+static inline double plain_softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+
 static inline void plain_pass(const Plain *s, const double *theta, int i, PlainPass *pass) {
   double leak = s->problem->leak;
   memset(pass, 0, sizeof *pass);
@@ -51,9 +57,10 @@ static inline void plain_pass(const Plain *s, const double *theta, int i, PlainP
       }
       double u = z / s->width[l], part = u > 0 ? 1 / (1 + exp(-u)) : exp(u) / (1 + exp(u));
       double steep = part * (1 - part);
-      pass->a[l + 1][r] = leak * z + (1 - leak) * z * part;
-      pass->slope[l][r] = leak + (1 - leak) * (part + u * steep);
-      pass->turn[l][r] = (1 - leak) * steep * (2 + u * (1 - 2 * part)) / s->width[l];
+      double soft = s->width[l] * (plain_softplus(u) - log(2));
+      pass->a[l + 1][r] = leak * z + (1 - leak) * (s->monotone ? soft : z * part);
+      pass->slope[l][r] = leak + (1 - leak) * (part + (s->monotone ? 0 : u * steep));
+      pass->turn[l][r] = (1 - leak) * steep * (s->monotone ? 1 : 2 + u * (1 - 2 * part)) / s->width[l];
     }
   pass->back[s->depth - 1][0] = 1;
   for (int l = s->depth - 1; l > 0; l--)
@@ -98,8 +105,6 @@ static inline void plain_second(const Plain *s, const double *theta, const Plain
         if (s->place[l][r][c] >= 0)
           row[s->place[l][r][c]] += factor * (dback[l][r] * pass->a[l][c] + pass->back[l][r] * da[l][c]);
 }
-
-static inline double plain_softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
 
 /* Margins into weights p, ln S and ln L. */
 static inline void plain_weights(Plain *s) {
@@ -315,11 +320,12 @@ typedef struct PlainOpinion {
 } PlainOpinion;
 
 static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLimit *limit, double width,
-                                      double tol) {
+                                      double tol, bool monotone) {
   static Plain s;
   PlainOpinion out = {.given = false};
   double norm = 0, near = 1e-3;
   plain_begin(&s, p, width);
+  s.monotone = monotone;
   if (limit->outcome == RF_FLOW_NOT_SEPARATED) s.level = limit->log_loss - near;
   out.end = plain_to_end(&s, tol);
   for (int e = 0; e < s.count; e++) norm += s.theta[e] * s.theta[e];
@@ -355,13 +361,16 @@ static inline PlainOpinion plain_once(const LayeredProblem *p, const RfLayeredLi
 }
 
 /* Where round kinks leave it open or contradict, sharper ones and finer steps are asked; these must
- * contradict twice, and at one place: what a rounded kink does falls with its width. */
+ * contradict twice, and at one place: what a rounded kink does falls with its width. Nor may it depend on how
+ * it is rounded off: monotone slopes that agree with the flow are right. */
 static inline PlainOpinion plain_opinion(const LayeredProblem *p, const RfLayeredLimit *limit) {
-  PlainOpinion out = plain_once(p, limit, 1e-5, 1e-7);
+  PlainOpinion out = plain_once(p, limit, 1e-5, 1e-7, false);
   if (out.given && !out.contradicts) return out;
-  PlainOpinion sharp = plain_once(p, limit, 1e-9, 1e-9);
+  PlainOpinion monotone = plain_once(p, limit, 1e-5, 1e-8, true);
+  if (monotone.given && !monotone.contradicts) return monotone;
+  PlainOpinion sharp = plain_once(p, limit, 1e-9, 1e-9, false);
   if (!sharp.given || !sharp.contradicts) return sharp;
-  PlainOpinion other = plain_once(p, limit, 1e-7, 1e-9);
+  PlainOpinion other = plain_once(p, limit, 1e-7, 1e-9, false);
   bool same = other.end == sharp.end &&
               (other.end == PLAIN_REACHED ? fabs(other.margin - sharp.margin) <= 1e-2 * fabs(sharp.margin)
                                           : fabs(other.log_loss - sharp.log_loss) <= 1e-3);

@@ -90,6 +90,11 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794820001, 145, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_MIXED, 1794820001, 377, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_MIXED, 1794820001, 1011, false, RF_FLOW_NOT_SEPARATED},
+    /* units 10 to 10000 times as large as the margins: in polar coordinates a step that turned them moved the
+     * margins by its square, and steps were so short that the direction had not arrived after 10000 */
+    {FAMILY_MIXED, 1794829420, 337, false, RF_FLOW_CONVERGED},
+    {FAMILY_MIXED, 1794833860, 64, false, RF_FLOW_CONVERGED},
+    {FAMILY_ORTHONORMAL, 1794833860, 52, false, RF_FLOW_CONVERGED},
 };
 
 /* Without the finer run, which is too long. */
@@ -98,6 +103,8 @@ static const Found found_once[] = {
      * 0.035 and 0.0018 */
     {FAMILY_ORTHONORMAL, 1794799845, 175, false, RF_FLOW_CONVERGED},
     {FAMILY_CUBE, 9001, 85, false, RF_FLOW_CONVERGED},
+    /* as above: units 100 times as large as the margins */
+    {FAMILY_SYMMETRIC, 1794833860, 469, false, RF_FLOW_CONVERGED},
 };
 
 static double again(const FamilyProblem *p, const RfFlowLimit *limit) {
@@ -116,8 +123,8 @@ static double again(const FamilyProblem *p, const RfFlowLimit *limit) {
 }
 
 static void look_at(const Found *list, size_t count, bool finer) {
-  size_t undecided = 0;
-  for (size_t k = 0; k < count; k++) {
+  size_t undecided = 0, every = rf_test_iterations(10) < 10 ? 3 : 1; /* instrumented: a third of them, once */
+  for (size_t k = 0; k < count; k += every) {
     const Found *f = &list[k];
     RfContext context;
     FamilyProblem p;
@@ -135,7 +142,7 @@ static void look_at(const Found *list, size_t count, bool finer) {
     undecided += open;
     assert_true(open || (result.audit.passed && result.limit.n_candidates == 0));
     if (!open) assert_int_equal(result.limit.outcome, f->outcome);
-    if (!open && f->outcome == RF_FLOW_CONVERGED && finer)
+    if (!open && f->outcome == RF_FLOW_CONVERGED && finer && every == 1)
       assert_true(again(&p, &result.limit) <= fmax(1e-6, 10 * result.limit.direction_error));
     rf_flow_result_free(&result);
     family_problem_free(&p);

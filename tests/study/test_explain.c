@@ -41,6 +41,29 @@ static void orthogonally_separable(void **state) {
   rf_dataset_free(&data);
 }
 
+/* Without time nothing is said of orthogonally separable data that is not so; of others the first rows show
+ * it.
+ */
+static void nothing_false_without_time(void **state) {
+  (void)state;
+  static const char *const specs[] = {"orthant,n=100", "gaussian,n=100,d=5"};
+  for (int k = 0; k < 2; k++) {
+    RfContext context;
+    RfDataset data;
+    RfExplanation e;
+    RfExplainSettings settings;
+    rf_context_init(&context);
+    rf_explain_settings_init(&settings);
+    settings.seconds = 1e-9;
+    assert_ok(&context, rf_data_generate(&context, &data, specs[k]));
+    assert_true(rf_study_explain(&context, &e, &data, &settings) >= 0);
+    assert_int_equal(says(&e, "not orthogonally separable"), k == 1);
+    assert_int_equal(says(&e, "No theorem of the five papers"), k == 1);
+    rf_explanation_free(&e);
+    rf_dataset_free(&data);
+  }
+}
+
 /* Hinted data: the flow is predicted to stop at e/2 = 0.05 while 0.1054265 is possible (claim LLWA-27). */
 static void stops_short_of_the_best(void **state) {
   (void)state;
@@ -135,6 +158,52 @@ static void starts_are_named(void **state) {
   rf_dataset_free(&data);
 }
 
+/* A start on a ridge: `flow` says that it branches, explain follows both ways and says what becomes of them.
+ * One neuron: with both samples it separates them, w = (3/2, 1) and a of its length; with the second alone
+ * never. */
+static void several_continuations(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfExplanation e;
+  RfExplainSettings settings;
+  RfNet net;
+  RfText page = {0};
+  const double X[] = {0, 1, 1, -0.5}, y[] = {1, 1};
+  rf_context_init(&context);
+  rf_explain_settings_init(&settings);
+  assert_ok(&context, rf_dataset_from_arrays(&context, &data, X, y, 2, 2, "ridge"));
+  assert_ok(&context, rf_net_new(&context, &net, 1, 2, 0));
+  net.W[0] = 1, net.W[1] = 0, net.a[0] = 1;
+  settings.flow.start.weights = &net, settings.flow.start.name = "ridge";
+  assert_int_equal(rf_study_explain(&context, &e, &data, &settings), RF_BRANCHED);
+  assert_int_equal(e.flow.run.result.limit.outcome, RF_FLOW_BRANCHED);
+  assert_int_equal(e.flow.n_continuations, 0);
+  assert_true(e.has_ways);
+  assert_int_equal(e.ways.followed, 2);
+  assert_int_equal(e.ways.left, 0);
+  assert_int_equal(e.ways.converged, 1);
+  assert_int_equal(e.ways.not_separated, 1);
+  assert_relative(e.ways.highest, 1 / (2 * sqrt(1.5 * 1.5 + 1)), 1e-9);
+  assert_true(says(&e, "at t = 0 neuron 0 has 2 ways on"));
+  assert_true(says(&e, "1 converges to normalised margin 0.277"));
+  assert_true(says(&e, "1 never separates the data"));
+  rf_explanation_page(&page, &e, 300);
+  assert_non_null(strstr(rf_text_string(&page), "1 of 2 continuations followed converges, to margin 0.277"));
+  rf_text_free(&page);
+  rf_explanation_free(&e);
+  settings.flow.all_branches = true; /* the same continuations, from the flow itself */
+  settings.flow.flow.branches = RF_BRANCHES_FOLLOW;
+  assert_ok(&context, rf_study_explain(&context, &e, &data, &settings));
+  assert_int_equal(e.ways.followed, 2);
+  rf_explanation_page(&page, &e, 300);
+  assert_non_null(strstr(rf_text_string(&page), "One continuation of gradient flow"));
+  rf_text_free(&page);
+  rf_explanation_free(&e);
+  rf_net_free(&net);
+  rf_dataset_free(&data);
+}
+
 static void theorems_by_name(void **state) {
   (void)state;
   char name[96];
@@ -148,8 +217,9 @@ static void theorems_by_name(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(orthogonally_separable), cmocka_unit_test(stops_short_of_the_best),
-      cmocka_unit_test(pages_are_whole),        cmocka_unit_test(several_classes),
-      cmocka_unit_test(starts_are_named),       cmocka_unit_test(theorems_by_name)};
+      cmocka_unit_test(orthogonally_separable),  cmocka_unit_test(nothing_false_without_time),
+      cmocka_unit_test(stops_short_of_the_best), cmocka_unit_test(pages_are_whole),
+      cmocka_unit_test(several_classes),         cmocka_unit_test(starts_are_named),
+      cmocka_unit_test(several_continuations),   cmocka_unit_test(theorems_by_name)};
   return cmocka_run_group_tests_name("explain/explain", tests, NULL, NULL);
 }

@@ -212,14 +212,15 @@ static double point_moved(RfRun *run, const RfPolish *polish) {
   return sqrt(sum / RF_MARKS);
 }
 
-/* A unit that is part of the limit has not come to its group yet: what it will be there depends on the way,
- * which at some distance from the point is not that of the point. */
-static bool joins_late(const RfRun *run, const RfPolish *polish) {
+/* A unit of this size (ln) shows in the limit. One that has not come to its group yet will be there what the
+ * way makes of it, which at some distance from the point is not that of the point; one that keeps its share
+ * and has no group to join is missing. */
+static bool matters(const RfRun *run, const RfPolish *polish, double size) {
   double largest = -INFINITY;
   if (run->problem->freeze_second) return false; /* nobody joins */
   for (rf_index u = 0; u < run->system.units; u++)
     if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
-  return polish->late > largest + log(RF_TOL_NEAR);
+  return size > largest + log(RF_TOL_NEAR);
 }
 
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
@@ -251,7 +252,8 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
-    *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !joins_late(run, polish));
+    *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
+            !matters(run, polish, polish->left_out);
     return status;
   }
   run->escapes++;

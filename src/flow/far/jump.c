@@ -251,11 +251,12 @@ RfStatus rf_run_join(RfRun *run, RfPolish *polish, const double *c, const uint8_
   RfStatus status = paths ? rf_align_data_new(run->context, &data, &field, units)
                           : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for small units");
   if (!status) status = follow_all(run, paths, &data, small, INFINITY, true);
-  polish->late = -INFINITY;
+  polish->late = polish->left_out = -INFINITY;
   for (rf_index u = 0; u < units && !status; u++) {
     if (!small[u] || system->dead[u] || isnan(paths[u].log_amplitude)) continue;
     if (!(fabs(paths[u].G - 1) <= RF_TOL_ESCAPE)) continue;
     rf_index g = group_of_path(polish, system, &paths[u]);
+    if (g < 0) polish->left_out = fmax(polish->left_out, paths[u].log_amplitude + 0.5 * log(2.0));
     if (g < 0) continue;
     polish->group_of[u] = g;
     polish->size[u] = paths[u].log_amplitude + 0.5 * log(2.0);

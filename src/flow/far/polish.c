@@ -47,7 +47,7 @@ static RfStatus make_groups(RfContext *context, RfPolish *polish, const RfSystem
   rf_index units = system->units, n = system->n;
   double top = largest_rho(system), total = 0;
   memset(polish, 0, sizeof *polish);
-  polish->late = -INFINITY;
+  polish->late = polish->left_out = -INFINITY;
   polish->n_units = units;
   polish->groups = RF_NEW(RfPolishGroup, units);
   polish->group_of = RF_NEW(rf_index, units);

@@ -17,6 +17,7 @@ typedef struct RfPolish {
   rf_index *group_of; /* per unit: its group, -1 = not part of the limit */
   double *size;       /* per unit of a group: ln of what its size tends to, up to one constant for all */
   double late;        /* largest of these among units that have hyperplanes to cross before they join */
+  double left_out;    /* the same of units that keep their share for ever and have no group to join */
   double heaviest;    /* frozen second layer: largest weight of a group, 1 otherwise */
   double *beta;       /* n_groups rows of d, at min margin 1 */
   double *lambda;     /* n */

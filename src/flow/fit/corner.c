@@ -432,7 +432,9 @@ static void largest_alone(RfRun *run) {
     if (waits) {
       double *w = system->y + hit.unit * d, size = system->x_norm[hit.sample];
       const double *x = run->problem->X + hit.sample * d;
-      double back = 10 * RF_TOL_APART * size * sigma[hit.sample] - rf_la_dot(w, x, d);
+      double moves = RF_TOL_CUT_MARGIN / fmax(rf_system_amplitude(system, rho[hit.unit]), RF_TOL_TINY);
+      double far = fmin(10 * RF_TOL_APART, system->grade ? moves : INFINITY) * size;
+      double back = far * sigma[hit.sample] - rf_la_dot(w, x, d);
       rf_la_axpy(w, back / (size * size), x, d);
       rf_system_put_on(system, hit.unit, w);
     } else {

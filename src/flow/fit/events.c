@@ -175,10 +175,9 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
     if (below || !(v1 < 0) || !run->implicit) continue;
-    double *q = system->kept + n;
-    memcpy(q, system->q, (size_t)n * sizeof(double));
+    rf_system_note(system);
     rf_system_meet(system, i, run->y_end + k * d);
-    rf_system_keep_rounding(system, run->y_end, q);
+    rf_system_keep_rounding(system, run->y_end);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);
@@ -190,7 +189,8 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
 static double plane_slack(const RfRun *run, double h) {
   const RfSystem *system = &run->system;
   double drift = system->problem->freeze_second ? 0 : RF_TOL_SIDE * rf_system_reach(system) * h;
-  double most = run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_run_possible_margin(run)) : RF_TOL_ORIGIN;
+  double most =
+      run->at_infinity ? RF_TOL_CUT_MARGIN / fmax(1, rf_system_possible_margin(&run->system)) : RF_TOL_ORIGIN;
   return RF_TOL_PLANE + fmin(drift, most);
 }
 

@@ -283,7 +283,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
   if (!(log_loss > run->phase.best - RF_TOL_REST_FALL))
     run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
   double size = rf_system_log_size(system); /* a small network grows long before its loss falls */
-  bool small = !run->problem->freeze_second && rf_run_possible_margin(run) < RF_TOL_REST_SMALL;
+  bool small = !run->problem->freeze_second && rf_system_possible_margin(&run->system) < RF_TOL_REST_SMALL;
   if (small && !(fabs(size - run->phase.size) <= RF_TOL_REST_GROWS))
     run->phase.size = size, run->phase.best_at = run->phase.steps;
   double falling = rf_run_dissipation(run, system->y) * exp(rf_run_log_loss(run) - log_loss);

@@ -2,6 +2,7 @@
  * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
  * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
  * solved densely while they are small, and by implicit_blocks.c otherwise. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,8 +26,9 @@ struct RfImplicit {
   int32_t *pivot;
   double *stage[STAGES], *point, *right, *packed, *first;
   double *memory, *scratch;
-  uint8_t *plain; /* per unit, for rows of very different lengths (plain.c); NULL otherwise */
-  double *polar;  /* with plain: the state that stage points stand for */
+  uint8_t *plain;    /* per unit, where margins are small differences (plain.c); NULL otherwise */
+  uint8_t *is_plain; /* room for that */
+  double *polar;     /* with plain: the state that stage points stand for */
   /* systems solved in margins (margins.c); NULL otherwise */
   RfMarginSolver *margins;
   bool in_margins;        /* from here */
@@ -42,7 +44,7 @@ void rf_implicit_free(RfImplicit *method) {
   rf_free(method->carrier);
   rf_free(method->memory);
   rf_free(method->pivot);
-  rf_free(method->plain);
+  rf_free(method->is_plain);
   rf_margin_solver_free(method->margins);
   rf_free(method->start);
   rf_free(method);
@@ -58,7 +60,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->context = context;
   method->max_units = units, method->n = n, method->d = d;
   method->carrier = RF_NEW(rf_index, n);
-  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + n + b * b);
+  method->memory = RF_NEW(double, bb + 2 * bn + NN + (STAGES + 5) * (N + 1) + 3 * n + b * b);
   method->pivot = RF_NEW(int32_t, N);
   RfStatus status = dense ? RF_OK : rf_blocks_new(context, &method->large, units, n, d);
   if (status || !method->carrier || !method->memory || !method->pivot) {
@@ -71,8 +73,8 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
   method->K = next, next += bn;
   method->dense = next, next += NN;
   for (int s = 0; s < STAGES; s++) method->stage[s] = next, next += N + 1;
-  method->point = next, next += N + 1;
-  method->right = next, next += N + 1;
+  method->point = next, next += N + 1 + n; /* states and their derivatives have residues behind them */
+  method->right = next, next += N + 1 + n;
   method->packed = next, next += N + 1;
   method->first = next, next += N + 1;
   method->polar = next, next += N + 1 + n;
@@ -177,10 +179,22 @@ static void unit_columns(const RfImplicit *method, const RfSystem *system, rf_in
   }
 }
 
+bool rf_implicit_plain(const RfImplicit *method) { return method->plain; }
+
+/* Whether units cancel each other, so that a margin feels the square of a turn by its large terms. */
+static bool cancels(const RfSystem *system) {
+  if (system->problem->freeze_second || system->units * (system->d + 2) > DENSE_LIMIT) return false;
+  if (system->grade) return true;
+  return system->q_least > RF_TOL_CANCELS_FROM &&
+         rf_system_possible_margin(system) > RF_TOL_CANCELS * system->q_least;
+}
+
 /* Coordinates for the step from system->y. */
 static RfStatus choose_coordinates(RfImplicit *method, const RfSystem *system) {
-  if (!system->grade || system->problem->freeze_second) return RF_OK;
-  if (!method->plain) method->plain = RF_NEW(uint8_t, method->max_units);
+  method->plain = NULL;
+  if (!cancels(system)) return RF_OK;
+  if (!method->is_plain) method->is_plain = RF_NEW(uint8_t, method->max_units);
+  method->plain = method->is_plain;
   if (!method->plain) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
   rf_plain_choose(method->plain, system, method->carrier, method->rank);
   if (method->start || system->residues == 0 || method->n > MOST_MARGINS) return RF_OK;
@@ -332,7 +346,8 @@ static void unpack(const RfSystem *system, double *flat, const double *blocks) {
 static double margin_error(const RfImplicit *method, const RfSystem *system, const double *error,
                            double tol) {
   rf_index d = system->d, n = system->n, units = system->units;
-  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * rf_system_blur(system));
+  double blur = system->grade ? rf_system_blur(system) : DBL_EPSILON * rf_system_possible_margin(system);
+  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * blur);
   for (rf_index r = 0; r < method->rank && method->in_margins; r++) /* that of the last stage is the error */
     worst = fmax(worst, fabs(method->z[r]) / allowed);
   for (rf_index r = 0; r < method->rank && !method->in_margins; r++) {

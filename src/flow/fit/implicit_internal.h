@@ -41,6 +41,9 @@ void rf_margin_solver_solve(RfMarginSolver *solver, const RfSystem *system, doub
  */
 void rf_margin_change(const RfMarginSolver *solver, const RfSystem *system, const uint8_t *plain,
                       const double *flat, const double *z, double *change);
+/* Margins that a step has moved where the weights cannot follow (more samples than the units have freedom):
+ * what the residues at y have beyond rounding of their terms is dropped. */
+void rf_system_bound(RfSystem *system, double *y);
 void rf_margin_others(const RfSystem *system, const uint8_t *plain, const double *y, double *q);
 
 /* ---- plain.c: margins linear in the unknowns, for rows of very different lengths ---- */

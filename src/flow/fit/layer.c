@@ -20,7 +20,7 @@ static bool layers_apply(const RfRun *run) {
 /* A distance in which the weights have settled at the frozen scale: what is stretched beyond it arrives one
  * by one. */
 static double width_of(const RfRun *run) {
-  return fmin(RF_TOL_LAYER, RF_TOL_SETTLING / fmax(1, rf_run_possible_margin(run)));
+  return fmin(RF_TOL_LAYER, RF_TOL_SETTLING / fmax(1, rf_system_possible_margin(&run->system)));
 }
 
 /* Distances to a ridge, in widths, between which a merged unit is parted; part of its own distance by which

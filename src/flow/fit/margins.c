@@ -32,15 +32,31 @@ void rf_system_keep(RfSystem *system, double *y, const double *q) {
   rf_system_fields(system, y);
 }
 
-void rf_system_keep_rounding(RfSystem *system, double *y, const double *q) {
+void rf_system_note(RfSystem *system) {
   rf_index n = system->n;
-  double *residue = y + rf_system_clock(system) + 1, *terms = system->kept;
+  double *q = system->kept + n, *terms = q + n;
   if (!system->by_margins || system->residues == 0) return;
+  memcpy(q, system->q, (size_t)n * sizeof(double));
   for (rf_index i = 0; i < n; i++) terms[i] = rf_system_terms(system, i);
+}
+
+void rf_system_keep_rounding(RfSystem *system, double *y) {
+  rf_index n = system->n;
+  double *residue = y + rf_system_clock(system) + 1, *q = system->kept + n, *terms = q + n;
+  if (!system->by_margins || system->residues == 0) return;
   rf_system_fields(system, y);
-  for (rf_index i = 0; i < n; i++) {
+  for (rf_index i = 0; i < n; i++) { /* a unit that slides since then no longer has a part in them */
     double off = q[i] - system->q[i];
-    if (fabs(off) <= RF_TOL_CANCELLED * terms[i]) residue[i] += off;
+    if (fabs(off) <= RF_TOL_CANCELLED * fmax(terms[i], rf_system_terms(system, i))) residue[i] += off;
+  }
+  rf_system_fields(system, y);
+}
+
+void rf_system_bound(RfSystem *system, double *y) {
+  double *residue = y + rf_system_clock(system) + 1;
+  for (rf_index i = 0; i < system->residues; i++) {
+    double most = RF_TOL_CANCELLED * rf_system_terms(system, i);
+    residue[i] = fmax(-most, fmin(most, residue[i]));
   }
   rf_system_fields(system, y);
 }

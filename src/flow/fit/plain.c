@@ -140,6 +140,7 @@ static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) 
  */
 static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *system, double *y) {
   rf_index d = system->d, units = system->units, rank = restore->rank;
+  double most = 0;
   memset(restore->G, 0, (size_t)(rank * rank) * sizeof(double));
   rf_system_fields(system, y);
   for (rf_index r = 0; r < rank; r++) {
@@ -147,7 +148,9 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
     double off = restore->q[i] - system->q[i]; /* of a short row rounding is a long way */
     if (system->by_margins && fabs(off) <= RF_TOL_ROUNDING * rf_system_terms(system, i)) off = 0;
     restore->right[r] = off / system->x_norm[i];
+    most = fmax(most, fabs(off));
   }
+  if (!system->grade && most <= RF_TOL_CUT_MARGIN) return RF_OK; /* no weight shows it */
   for (rf_index k = 0; k < units; k++) {
     double v = fabs(y[units * d + k]) * rf_la_norm(y + k * d, d) *
                rf_system_amplitude(system, y[units * (d + 1) + k]);
@@ -192,7 +195,10 @@ RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
     memset(y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
   for (int pass = 0; pass < (system->by_margins ? 2 : 1) && !status && restore.rank > 0; pass++)
     status = restore_margins(context, &restore, system, y);
-  if (!status && system->by_margins) rf_system_keep(system, y, restore.q);
+  if (!status && system->by_margins) {
+    rf_system_keep(system, y, restore.q);
+    rf_system_bound(system, y);
+  }
   rf_free(restore.carrier);
   rf_free(restore.G);
   return status;

@@ -310,27 +310,15 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
-/* The largest margin that units of these sizes could give: an error of the state is one of that size times
- * this in the margins, where units cancel each other much more than the margins show. */
-double rf_run_possible_margin(const RfRun *run) {
-  const RfSystem *system = &run->system;
-  double longest = 0, sum = 0;
-  const double *a = system->y + system->units * system->d, *rho = a + system->units;
-  for (rf_index i = 0; i < system->n; i++)
-    if (system->seen[i]) longest = fmax(longest, system->x_norm[i]);
-  for (rf_index u = 0; u < system->units; u++)
-    if (!system->dead[u]) sum += rf_system_amplitude(system, rho[u]) * fabs(a[u]);
-  return longest * sum;
-}
-
 /* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
  * slides, have to stay meaningful. */
 static double tolerance(const RfRun *run) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
-  if (!run->system.grade) /* long rows: implicit steps look at the margins themselves */
-    loose = fmin(loose, RF_TOL_MARGIN_CANCELLED / fmin(RF_TOL_Q_MOST, fmax(1, rf_run_possible_margin(run))));
+  if (!run->system.grade && !rf_implicit_plain(run->implicit_method)) /* which look at the margins */
+    loose = fmin(loose, RF_TOL_MARGIN_CANCELLED /
+                            fmin(RF_TOL_Q_MOST, fmax(1, rf_system_possible_margin(&run->system))));
   return run->care > 0 ? fmax(fmin(loose, RF_TOL_CARE), loose * pow(0.1, run->care)) : loose;
 }
 
@@ -339,7 +327,7 @@ static double tolerance(const RfRun *run) {
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
-  if (system->grade && !run->problem->freeze_second)
+  if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
     return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
@@ -369,30 +357,46 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   return RF_OK;
 }
 
+/* A step of at most h whose error is small enough, or the part of it that ends at its first event. RF_LIMIT:
+ * a part of it was looked at whose own error is too large, and a shorter step is to be tried, of length h. */
+static RfStatus try_to_event(RfRun *run, double *h) {
+  RfSystem *system = &run->system;
+  double error = 0;
+  RfStatus status = RF_OK;
+  for (;;) {
+    status = rf_run_try_implicit(run, *h, &error);
+    if (status) return status;
+    if (error <= 1) break;
+    if (rf_context_stop(run->context)) return RF_INTERRUPTED;
+    *h = next_step(run, *h, error, 4, 0.2, 1);
+    if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
+  }
+  run->h = next_step(run, *h, error, 4, 0.333, 6);
+  rf_system_rhs(system, run->y_end, run->f);
+  rf_planes_watch(run, run->f, *h);
+  status = rf_events_find(run, *h);
+  memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
+  run->ends_only = true;
+  if (!status && run->n_hits > 0) status = rf_run_shorten(run, h);
+  if (!status) status = rf_layer_approach(run, h);
+  run->ends_only = false;
+  if (status == RF_LIMIT) *h = fmin(run->h, 0.5 * *h);
+  return status;
+}
+
 static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
   bool timed = run->phase.part != 3; /* with the scale frozen there is no physical time */
-  double error = 0, h = run->h, b0 = -system->log_S;
+  double h = run->h, b0 = -system->log_S;
   double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
-    status = rf_run_try_implicit(run, h, &error);
-    if (status) return status;
-    if (error <= 1) break;
+    status = try_to_event(run, &h);
+    if (status != RF_LIMIT) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
-    h = next_step(run, h, error, 4, 0.2, 1);
     if (!(h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(run, h, error, 4, 0.333, 6);
-  rf_system_rhs(system, run->y_end, run->f);
-  rf_planes_watch(run, run->f, h);
-  status = rf_events_find(run, h);
-  memcpy(run->c_ahead, system->c, (size_t)system->n * sizeof(double));
-  run->ends_only = true;
-  if (!status && run->n_hits > 0) status = rf_run_shorten(run, &h);
-  if (!status) status = rf_layer_approach(run, &h);
-  run->ends_only = false;
   bool parted = false;
   if (!status) status = rf_run_part_hits(run, &parted);
   if (status || parted) return status;
@@ -423,13 +427,12 @@ static RfStatus step_implicit(RfRun *run) {
   run->still = !(h > RF_TOL_STILL_IMPLICIT * rf_run_tau_unit(run));
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
-  double *q = system->kept + system->n; /* what is put on a hyperplane is there to rounding */
-  if (system->by_margins) {
+  if (system->by_margins) { /* what is put on a hyperplane is there to rounding */
     rf_system_fields(system, system->y);
-    memcpy(q, system->q, (size_t)system->n * sizeof(double));
+    rf_system_note(system);
   }
   status = rf_events_apply(run);
-  if (!status) rf_system_keep_rounding(system, system->y, q);
+  if (!status) rf_system_keep_rounding(system, system->y);
   return status;
 }
 

@@ -42,6 +42,10 @@ RfStatus rf_run_try_shorter(RfRun *run, double h) {
   double error;
   RfStatus status = rf_run_try_implicit(run, h, &error);
   if (status) return status;
+  if (!(error <= RF_TOL_TRIAL)) { /* a part of a step need not be as good as the whole */
+    run->h = 0.5 * h;
+    return RF_LIMIT;
+  }
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, h);
   status = rf_events_find(run, h);
@@ -111,7 +115,8 @@ static RfStatus step_over(RfRun *run, double *h, bool *over) {
   RfStatus status = rf_run_try_shorter(run, settled);
   *over = !status && run->n_hits == 0;
   if (*over) *h = settled;
-  return status || *over ? status : rf_run_try_shorter(run, *h);
+  bool refused = status == RF_LIMIT; /* it may be longer than the step that was taken */
+  return (status && !refused) || *over ? status : rf_run_try_shorter(run, *h);
 }
 
 /* Long rows: where a step ends is known to the rounding of the margins, and units move by that times the
@@ -177,6 +182,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
   }
   *h = high;
   if (!at_high) status = rf_run_try_shorter(run, high);
-  if (!status && system->grade && !run->problem->freeze_second) meet_between(run, y_low, low, h);
+  bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
+  if (!status && plain) meet_between(run, y_low, low, h);
   return status;
 }

@@ -237,6 +237,16 @@ double rf_system_blur(const RfSystem *system) {
   return system->by_margins ? blur / fmax(1, system->q_least) : blur;
 }
 
+double rf_system_possible_margin(const RfSystem *system) {
+  double longest = 0, sum = 0;
+  const double *a = system->y + system->units * system->d, *rho = a + system->units;
+  for (rf_index i = 0; i < system->n; i++)
+    if (system->seen[i]) longest = fmax(longest, system->x_norm[i]);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->dead[u]) sum += rf_system_amplitude(system, rho[u]) * fabs(a[u]);
+  return longest * sum;
+}
+
 double rf_system_answer(const RfSystem *system) {
   double size = 0, q = fmax(1, system->q_least);
   for (rf_index u = 0; u < system->units; u++)
@@ -332,7 +342,8 @@ static void restore_balance(const RfSystem *system, rf_index u, double *w, doubl
   if (k < 0 || *a == 0 || rf_la_norm(w, system->d) == 0) return;
   double b = system->conserved[2 * k] *
              exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
-  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED)) return;
+  double off = b - (*a * *a - rf_la_dot(w, w, system->d));
+  if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED) && fabs(off) <= RF_TOL_BALANCED) return;
   rf_la_scale(w, fabs(*a), system->d);
   rf_plain_split(w, a, rho, b, system->d);
 }

@@ -74,7 +74,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->H = RF_NEW(double, mn);
   system->M = RF_NEW(double, mn);
   system->g = RF_NEW(double, m *d);
-  system->q = RF_NEW(double, 8 * n + 2 * d);
+  system->q = RF_NEW(double, 9 * n + 2 * d);
   system->seen = RF_NEW(uint8_t, n);
   system->line = RF_NEW(rf_index, n);
   system->along = RF_NEW(double, n);
@@ -93,7 +93,7 @@ static RfStatus allocate(RfContext *context, RfSystem *system) {
   system->curvature = system->c + n;
   system->x_norm = system->curvature + n;
   system->kept = system->x_norm + n;
-  system->slide_factor = system->kept + 2 * n;
+  system->slide_factor = system->kept + 3 * n;
   return RF_OK;
 }
 

@@ -42,6 +42,7 @@ struct RfLayeredFlowWork {
   double log_S[stages]; /* ln S at the stages of the last step: the quadrature of t */
   double h[3];          /* next step, per clock */
   double last_err;      /* of the step controller */
+  double tried;         /* error of the last trial step */
   double log_dt;        /* ln of the time that the last step in the late clock took */
   RfStiff *stiff;       /* NULL: too many parameters for its matrices */
   int stiff_count;      /* explicit steps in a row that stability made */
@@ -257,8 +258,9 @@ static double trial_implicit(const RfContext *context, RfLayeredFlow *flow, doub
 }
 
 static double try_step(const RfContext *context, RfLayeredFlow *flow, double h, Clock clock) {
-  return flow->work->implicit > 0 ? trial_implicit(context, flow, h, clock)
-                                  : trial_step(context, flow, h, clock);
+  double error = flow->work->implicit > 0 ? trial_implicit(context, flow, h, clock)
+                                          : trial_step(context, flow, h, clock);
+  return flow->work->tried = isfinite(error) ? error : RF_LAYERED_NO_NUMBER;
 }
 
 /* A first step that changes theta by one part in a thousand. */
@@ -415,14 +417,14 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
   }
   for (int tries = 0; tries < 200; tries++) {
     double step = fmin(*h, most), error = try_step(context, flow, step, clock);
-    if (!isfinite(error)) error = RF_LAYERED_NO_NUMBER;
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
       if (event && work->large)
         step = late_events(context, flow, step, clock), event = rf_sided_violated(work->sided);
       else if (event)
         step = first_event(context, flow, step, clock);
-      if (!isfinite(rf_la_norm(work->next, flow->net.n_parameters))) { /* no number at the event */
+      bool number = isfinite(rf_la_norm(work->next, flow->net.n_parameters));
+      if (!number || work->tried > RF_LAYERED_TRIAL) { /* the part up to the event is worse than the whole */
         flow->rejected++, *h = 0.1 * step;
         continue;
       }

@@ -12,6 +12,9 @@
 #define RF_LAYERED_NO_NUMBER                                                                                 \
   1e6 /* error of a step that is not finite: the step shrinks by its full factor                             \
        */
+#define RF_LAYERED_TRIAL                                                                                     \
+  100.0 /* error over the allowed one of the part of a step up to its event: a stiff step damps what its     \
+           parts show; beyond that it is no state of the flow */
 #define RF_LAYERED_REST_WAIT                                                                                 \
   1000.0 /* times tau that a rest is looked ahead, where nothing says that nothing grows meanwhile */
 #define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */

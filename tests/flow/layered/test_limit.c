@@ -233,6 +233,8 @@ static void found_before(void **state) {
                                                looked like a unit that nothing holds */
       {1794801473, 52,
        RF_FLOW_CONVERGED}, /* a weight that passes zero, held there on one sample in one run only */
+      {4101, 9,
+       RF_FLOW_CONVERGED}, /* a trial to an event, taken whatever its error, sent a margin to -17,375 */
       {900, 39, RF_FLOW_NOT_SEPARATED}, /* a slide left and taken up again at rest */
   };
   int left = 0; /* open: 39 chatters at rest for ever with the rounding of WebAssembly */
@@ -264,6 +266,27 @@ static void found_before(void **state) {
   assert_true(left <= 1);
 }
 
+/* A limit on kinks is a KKT point at every scale: slopes that duals leave out by 1e-14 cost 2e-8, and whether
+ * they did was rounding. */
+static void certified_at_any_scale(void **state) {
+  (void)state;
+  LayeredProblem p;
+  RfLayeredLimit limit;
+  RfFlowSettings settings = usual();
+  settings.check_direction = false;
+  assert_ok(&context, layered_problem_new(&context, &p, 1794835707, 27));
+  assert_true(rf_flow_run_layered(&context, &limit, &p.net, p.X, p.y, p.n, p.loss, false, &settings) >= 0);
+  for (int k = 0; k < 5 && limit.outcome == RF_FLOW_CONVERGED; k++) {
+    RfLayeredKkt kkt = {0};
+    assert_ok(&context, rf_certify_layered_kkt(&context, &kkt, &limit.net, p.X, p.y, p.n));
+    assert_true(kkt.holds && kkt.kinks > 0);
+    rf_layered_kkt_free(&kkt);
+    rf_la_scale(limit.net.theta, 1.7, limit.net.n_parameters);
+  }
+  rf_layered_limit_free(&limit);
+  rf_layers_free(&p.net);
+}
+
 static void count_progress(void *user, const char *phase, double fraction, const char *detail) {
   (void)phase, (void)fraction, (void)detail;
   ++*(int *)user;
@@ -286,9 +309,10 @@ static void tells_progress(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(tells_progress),
-                                     cmocka_unit_test(deep_linear),  cmocka_unit_test(two_dense_layers),
-                                     cmocka_unit_test(deep_relu),    cmocka_unit_test(a_slow_coordinate),
-                                     cmocka_unit_test(other_ends)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(found_before),      cmocka_unit_test(certified_at_any_scale),
+      cmocka_unit_test(tells_progress),    cmocka_unit_test(deep_linear),
+      cmocka_unit_test(two_dense_layers),  cmocka_unit_test(deep_relu),
+      cmocka_unit_test(a_slow_coordinate), cmocka_unit_test(other_ends)};
   return cmocka_run_group_tests_name("flow/layered/limit", tests, setup, NULL);
 }
