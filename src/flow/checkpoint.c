@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261118; /* layout of this file */
+static const double mark = 20261119; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -144,6 +144,21 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_index(tape, &run->trace_count);
 }
 
+static void walk_way(Tape *tape, RfRun *run) {
+  RfWay *way = &run->way;
+  put(tape, &way->tau);
+  put(tape, &way->arrives);
+  put_index(tape, &way->units);
+  if (way->units < 0 || way->units > run->system.m) way->units = 0, tape->broken = true;
+  rf_index count = way->units * (run->system.d + 2);
+  if (tape->load) {
+    rf_free(way->y);
+    way->y = RF_NEW(double, count);
+    if (!way->y) tape->broken = true;
+  }
+  if (way->y) put_doubles(tape, way->y, count);
+}
+
 static void walk_event(Tape *tape, RfFlowEvent *event) {
   int kind = (int)event->kind;
   put(tape, &event->log_t);
@@ -189,6 +204,7 @@ static RfStatus walk(Tape *tape, RfRun *run) {
   if (!same) return rf_fail(run->context, RF_ERR_INPUT, "the checkpoint belongs to another problem");
   walk_system(tape, &run->system);
   walk_run(tape, run);
+  walk_way(tape, run);
   put_index(tape, &run->n_events);
   put_index(tape, &run->n_trace);
   if (tape->broken) return rf_fail(run->context, RF_ERR_INPUT, "the checkpoint is damaged");

@@ -2,6 +2,7 @@
 #ifndef RELUFLOW_FLOW_INTERNAL_H
 #define RELUFLOW_FLOW_INTERNAL_H
 
+#include "flow/fit/drift.h"
 #include "flow/flow.h"
 #include "la/la.h"
 
@@ -325,13 +326,11 @@ typedef struct RfRun {
   bool fresh;                          /* f belongs to system.y */
   double h, tol;                       /* next step, tolerance */
   double tol_implicit;
-  bool by_steps;   /* events by steps that end there, not by dense output */
-  double together; /* largest difference of directions that are merged */
-  double q_frozen,
-      q_slow; /* smallest margins where the scale is frozen: at first and in the end, in between */
+  bool by_steps;           /* events by steps that end there, not by dense output */
+  double together;         /* largest difference of directions that are merged */
+  double q_frozen, q_slow; /* margins where the scale is frozen: at first and in the end, in between */
   double *f, *y_end;
-  /* planes.c: of the units looked at on this step, w.x at its end and its derivative at the start and the end
-   */
+  /* planes.c: of the units looked at on this step, w.x at its end and its derivative at both ends */
   rf_index n_rows, *row_unit;
   double *H1, *Hd0, *Hd1;
   double *chosen; /* units x d: scratch */
@@ -364,6 +363,7 @@ typedef struct RfRun {
   rf_index evaluations_fit; /* of the fit, where its end was kept */
   rf_index step_events;     /* events applied since the caller last looked */
   RfPhase phase;
+  RfWay way;    /* drift.c */
   bool reached; /* settings->until holds */
   bool woken;   /* on the way to infinity a sample that nobody saw is seen again */
   int wakes;

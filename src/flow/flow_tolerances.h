@@ -85,7 +85,7 @@
   60.0 /* growth of ln tau for which a drift is drawn on: directions relax like powers of ln tau, and that   \
           is at most 30 where rounding ends the run */
 #define RF_TOL_REST_ROUNDING 1e-14 /* of the largest field: a motion that is rounding, some ten ulps */
-#define RF_TOL_REST_DRIFT    1e-3  /* way over a growth of ln tau by one: more is no rounding, at any time */
+#define RF_TOL_REST_APART    2.718 /* of tau: states that a drift is read off are apart by one in ln tau */
 #define RF_TOL_ESCAPE_REST                                                                                   \
   1e-11 /* of the largest field: growth of a small unit at rest, far above rounding, */
 #define RF_TOL_ESCAPE_LEFT                                                                                   \

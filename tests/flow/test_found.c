@@ -95,6 +95,12 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794829420, 337, false, RF_FLOW_CONVERGED},
     {FAMILY_MIXED, 1794833860, 64, false, RF_FLOW_CONVERGED},
     {FAMILY_ORTHONORMAL, 1794833860, 52, false, RF_FLOW_CONVERGED},
+    /* drifting for thousands of steps to a hyperplane that is met at ln t = 18.29 (an integrator in long
+     * double says so, too), and called events to and fro although there was none; or just when it was met */
+    {FAMILY_MIXED, 1794837977, 57, false, RF_FLOW_CONVERGED},
+    {FAMILY_LINE, 1794820001, 59, false, RF_FLOW_CONVERGED},
+    /* w.x falls like 1/ln t beside a neuron that grows, and what it adds to the margin stays: never met */
+    {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
 };
 
 /* Without the finer run, which is too long. */

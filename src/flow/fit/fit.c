@@ -65,34 +65,6 @@ static bool keeps_sides(RfRun *run, double waited) {
   return true;
 }
 
-/* Where some samples rest and others go on growing, units drift like ln tau: by less than anything per unit
- * of time, and yet across hyperplanes. */
-typedef enum Drift {
-  DRIFT_NONE,  /* every unit keeps its sides, as far as its drift tells */
-  DRIFT_SEEN,  /* one comes to a hyperplane */
-  DRIFT_BEYOND /* the same, but by now its motion is lost in rounding */
-} Drift;
-
-static Drift drift(RfRun *run) {
-  RfSystem *system = &run->system;
-  rf_index n = system->n, d = system->d, units = system->units;
-  double rounding = RF_TOL_REST_ROUNDING * rf_system_reach(system), small = rf_run_small_rho(run) - 1;
-  Drift found = DRIFT_NONE;
-  rf_system_planes(system, system->y);
-  for (rf_index u = 0; u < units && run->problem->leak != 1; u++) {
-    if (system->dead[u] || system->y[units * (d + 1) + u] < small) continue;
-    for (rf_index i = 0; i < n; i++) {
-      double side = system->sigma[u * n + i], length = system->x_norm[i];
-      double rate = side * rf_la_dot(run->f + u * d, system->problem->X + i * d, d) / length;
-      double far = side * system->H[u * n + i] / length, step = -rate * system->tau;
-      if (!(side != 0 && length > 0 && far > RF_TOL_PLANE && step * RF_TOL_REST_FOLDS > far)) continue;
-      if (-rate > rounding) return DRIFT_SEEN;
-      if (step > RF_TOL_REST_DRIFT) found = DRIFT_BEYOND;
-    }
-  }
-  return found;
-}
-
 static rf_index mark_small(const RfRun *run, uint8_t *small) {
   const RfSystem *system = &run->system;
   rf_index count = 0;
@@ -252,8 +224,11 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
   return text != NULL;
 }
 
-/* Steps without a fall of the loss after which events no longer count as motion. */
-enum { resting_after = 2000 };
+/* Steps without a fall of the loss after which events that come again and again no longer count as motion.
+ * After quiet_after steps without one they do not come again and again: implicit steps have long taken over
+ * (rf_fit_advance), and what still moves is the flow itself. With a frozen second layer they are followed to
+ * ln tau of hundreds, and there it is rounding. */
+enum { resting_after = 2000, quiet_after = 500 };
 
 /* The status of a step that could not be taken, as an outcome: the state is that before the step. */
 RfStatus rf_run_ended(const RfRun *run, RfStatus status, RfFlowOutcome *outcome, char *why) {
@@ -282,6 +257,7 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
   double log_loss = rf_run_log_loss_seen(run), unit = 1 / rf_system_reach(system);
   if (!(log_loss > run->phase.best - RF_TOL_REST_FALL))
     run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
+  if (!run->problem->freeze_second && run->since_event >= quiet_after) run->phase.best_at = run->phase.steps;
   double size = rf_system_log_size(system); /* a small network grows long before its loss falls */
   bool small = !run->problem->freeze_second && rf_system_possible_margin(&run->system) < RF_TOL_REST_SMALL;
   if (small && !(fabs(size - run->phase.size) <= RF_TOL_REST_GROWS))
@@ -302,9 +278,10 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
     if (system->tau < slowest_unit(run)) return RF_OK;
     if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
     if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
-    Drift found = drift(run);
-    if (found == DRIFT_SEEN) return RF_OK;
-    *lost = found == DRIFT_BEYOND;
+    RfDrift found;
+    RfStatus status = rf_run_drift(run, &found);
+    if (status || found == RF_DRIFT_SEEN) return status;
+    *lost = found == RF_DRIFT_BEYOND;
   }
   bool escaped, early;
   double rest = fmax(idle > resting_after ? 0 : restlessness(run), RF_TOL_REST_ROUNDING / unit);
@@ -392,10 +369,12 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (run->since_event == 0) run->phase.tau_event = system->tau;
     if (rf_system_q_min(system) >= q_switch(run) && !run->reached) return RF_OK;
     status = look_for_rest(run, &over, &lost);
-    if (!status && over && lost) {
+    if (!status && over && lost && !hopeless(run, why)) {
       *outcome = RF_FLOW_UNDECIDED;
       rf_format(why, RF_WHY_SIZE,
-                "a neuron drifts to a hyperplane like ln t, too slowly to be followed there");
+                "a neuron drifts like ln t to a hyperplane, where at this pace it is at ln t = %.3g: too "
+                "slowly to be followed there",
+                run->way.arrives);
       return RF_OK;
     }
     if (!status && over) {

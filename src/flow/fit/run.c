@@ -20,6 +20,7 @@ void rf_run_free(RfRun *run) {
   rf_free(run->H1);
   rf_free(run->row_unit);
   rf_free(run->hits);
+  rf_free(run->way.y);
   rf_free(run->events);
   for (rf_index j = 0; j < run->n_branches; j++) rf_free(run->branches[j].sectors);
   rf_free(run->branches);
@@ -143,8 +144,8 @@ double rf_run_tau_unit(const RfRun *run) {
 static double next_step(const RfRun *run, double h, double error, double order, double shrink, double grow) {
   double factor = error > 0 ? 0.9 * pow(error, -1 / order) : grow;
   double longest =
-      RF_TOL_STEP_LONGEST * rf_run_tau_unit(run); /* at rest the error is zero and h would overflow */
-  if (run->problem->freeze_second) longest = fmax(longest, fmin(run->system.tau, 1e290)); /* w ~ ln tau */
+      RF_TOL_STEP_LONGEST * rf_run_tau_unit(run);        /* at rest the error is zero, h would overflow */
+  longest = fmax(longest, fmin(run->system.tau, 1e290)); /* what drifts does so like ln tau */
   return fmin(longest, h * fmin(grow, fmax(shrink, factor)));
 }
 
