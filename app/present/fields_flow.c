@@ -94,11 +94,13 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("limit.compared.frozen_at", "",
                   "smallest margin at which it froze the scale (first run: 1e6)"),
     RF_NUMBER_ROW("limit.compared.merging", "", "directions closer than this were merged (first run: 3e-5)"),
-    RF_STRING_ROW("limit.compared.events",
-                  "how it located events: steps that end there (first run: dense output)"),
+    RF_STRING_ROW(
+        "limit.compared.events",
+        "how it met events: steps that end there (first run: dense output), or long steps past them, which "
+        "did not agree among themselves (first run: every event located)"),
     RF_BOOLEAN_ROW("limit.compared.from_start", "false: a large problem, it began at margins of 15"),
     RF_NUMBER_ROW("limit.compared.disagreed", "",
-                  "distance of a coarser run that ended elsewhere and was outvoted by this one; 0 without"),
+                  "distance of a coarser run that ended elsewhere and was outvoted; 0 without"),
     RF_STRING_ROW("limit.status",
                   "converged | undecided | not-separated | branched | interrupted; stopped for --until"),
     RF_STRING_ROW("limit.why", "one line when the status is not converged"),

@@ -198,7 +198,10 @@ static void compared_json(RfJson *json, const RfFlowCompared *compared) {
   rf_json_number(json, "tolerance", compared->tolerance);
   rf_json_number(json, "frozen_at", compared->frozen_at);
   rf_json_number(json, "merging", compared->merging);
-  rf_json_string(json, "events", compared->by_steps ? "steps" : "dense");
+  rf_json_string(json, "events",
+                 compared->long_steps ? "long steps"
+                 : compared->by_steps ? "steps"
+                                      : "dense");
   rf_json_boolean(json, "from_start", compared->from_start);
   rf_json_number(json, "disagreed", compared->disagreed);
   rf_json_end(json);

@@ -54,6 +54,7 @@ typedef struct RfFlowProblem {
   bool in_limit;      /* eps -> 0 after t -> infinity: log_scale is ignored, times after alignment are NaN */
   bool freeze_second; /* a stays at its initial value (times eps); only W moves */
   const struct RfGram *gram; /* for the library's own use: NULL */
+  bool located;              /* likewise: false; every event is located, however large the problem is */
 } RfFlowProblem;
 
 typedef enum RfBranches { RF_BRANCHES_STOP = 0, RF_BRANCHES_FOLLOW = 1 } RfBranches;
@@ -277,8 +278,9 @@ typedef struct RfFlowCompared {
   double merging;   /* difference of directions below which it merged neurons */
   bool by_steps;    /* events by steps that end there (the first: by dense output) */
   bool from_start;  /* false: a large problem, it began where the first had margins of 15 */
+  bool long_steps;  /* it took long steps past events, and the first located them one by one */
   double
-      disagreed; /* distance of a coarser run that ended elsewhere and was outvoted by a finer one; 0: none */
+      disagreed; /* distance of a coarser run that ended elsewhere and was outvoted by finer ones; 0: none */
 } RfFlowCompared;
 
 /* Where one of several runs that do not agree ended. */

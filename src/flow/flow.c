@@ -104,9 +104,20 @@ static void drop_candidates(RfFlowLimit *limit) {
   limit->candidates = NULL, limit->n_candidates = 0;
 }
 
-/* How far apart two runs may end: what long steps leave open is how the neurons of a group share it. */
+/* Neurons times samples times inputs up to which all events of a flow can be located: a minute or two. */
+static const double locatable_products = 3e5;
+
+static bool locatable(const RfFlowProblem *problem) {
+  return rf_problem_large(problem) && !rf_problem_wide(problem) &&
+         (double)problem->start->m * (double)problem->n * (double)problem->d <= locatable_products;
+}
+
+/* How far apart two runs may end: what large problems leave open is how the neurons of a group share it. For
+ * long steps that is no excuse where events can be located: two runs that crossed ridges in a wrong order may
+ * well end at one network and share it otherwise. */
 static double allowed(const RfFlowProblem *problem, const RfFlowLimit *a, const RfFlowLimit *b) {
-  return rf_problem_large(problem) && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
+  bool open = problem->located || (rf_problem_large(problem) && !locatable(problem));
+  return open && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
 }
 
 /* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
@@ -153,7 +164,8 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agr
   if (finer < 1) variant.tolerance = finer;
   if (rf_problem_large(problem)) variant.together *= large_together;
   RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
-  if (!status && !*agree && !isnan(error)) {
+  bool decides = !locatable(problem); /* otherwise located events do, not a majority of long steps */
+  if (!status && !*agree && !isnan(error) && decides) {
     disagreed = error, variant = fine;
     if (rf_problem_large(problem)) variant.together *= large_together;
     variant.tolerance *= fmin(1, finer);
@@ -269,8 +281,26 @@ static double size_at_fit(const RfFlowProblem *problem) {
   return rf_small_rho(problem, problem->start->m, longest) - problem->log_scale;
 }
 
-RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
-                            const RfFlowSettings *settings) {
+/* Where long steps ended is a second opinion on a flow whose events are located: whether it is the same. */
+static bool confirmed(RfFlowLimit *limit, const RfFlowLimit *by, const RfFlowProblem *problem) {
+  if (!by || by->n_groups == 0 || isnan(by->direction_error)) return false;
+  double apart = rf_net_distance(&limit->net, &by->net);
+  if (!(apart <= (rf_limits_same_network(limit, by) ? RF_TOL_SPLIT : RF_TOL_DIRECTION))) return false;
+  limit->direction_error = apart;
+  limit->compared = (RfFlowCompared){.made = true,
+                                     .tolerance = 1,
+                                     .frozen_at = RF_TOL_Q_FROZEN,
+                                     .merging = rf_run_together(problem),
+                                     .from_start = true,
+                                     .long_steps = true,
+                                     .disagreed = by->direction_error};
+  return true;
+}
+
+/* The runs, as large as the problem is: long steps, or every event located. by (not NULL): where another way
+ * has led, a second run where it is the same. */
+static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                       const RfFlowSettings *settings, const RfFlowLimit *by) {
   RfRun run;
   RfPolish polish;
   RfFlowProblem own = *problem;
@@ -282,10 +312,10 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
   memset(&polish, 0, sizeof polish);
   RfStatus status = rf_flow_check_problem(context, problem, settings);
   if (status) return status;
-  bool is_large = problem->start->m * problem->n >= 10000;
+  bool is_large = !problem->located && problem->start->m * problem->n >= 10000;
   result->n = problem->n, result->d = problem->d, result->m = problem->start->m;
   if (problem->in_limit) own.log_scale = log_scale_limit;
-  if (rf_walk_fits(&own)) { /* shared by all that follow */
+  if (!own.located && rf_walk_fits(&own)) { /* shared by all that follow */
     status = rf_gram_new(context, &gram, own.X, own.n, own.d);
     if (!status) own.gram = &gram;
   }
@@ -302,7 +332,8 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status) judge_audit(result);
-  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED) {
+  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED &&
+      !confirmed(&result->limit, by, problem)) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
     bool agree = false;
     status = second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit);
@@ -327,4 +358,39 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
     return status;
   }
   return status ? status : rf_flow_outcome_status(result->limit.outcome);
+}
+
+/* Long steps go past events, and where their runs do not agree they have not told in which order ridges were
+ * crossed. A flow whose events are located one by one decides, with the first run as second opinion where it
+ * was right, and otherwise with a second run of its own kind. */
+static RfStatus locate_events(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                              const RfFlowSettings *settings) {
+  RfFlowProblem own = *problem;
+  RfFlowSettings quiet = *settings;
+  RfFlowResult located;
+  own.located = true;
+  quiet.want_checkpoint = NULL, quiet.resume = NULL;
+  RfStatus status = follow(context, &located, &own, &quiet, &result->limit);
+  if (status < 0) {
+    rf_flow_result_free(result);
+    return status;
+  }
+  if (located.limit.outcome == RF_FLOW_CONVERGED) {
+    RfFlowResult before = *result;
+    RfFlowCompared *compared = &located.limit.compared;
+    if (before.limit.net.W)
+      compared->disagreed = fmax(compared->disagreed, rf_net_distance(&before.limit.net, &located.limit.net));
+    *result = located, located = before;
+  }
+  rf_flow_result_free(&located);
+  return rf_flow_outcome_status(result->limit.outcome);
+}
+
+RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                            const RfFlowSettings *settings) {
+  RfStatus status = follow(context, result, problem, settings, NULL);
+  bool doubtful = status >= 0 && result->limit.outcome == RF_FLOW_UNDECIDED && locatable(problem);
+  bool whole = settings->check_direction && settings->until == RF_UNTIL_INFINITY && !settings->observe &&
+               !settings->choices && !settings->variant;
+  return doubtful && whole ? locate_events(context, result, problem, settings) : status;
 }

@@ -400,7 +400,7 @@ RfStatus rf_run_resize(RfRun *run);
 /* In large networks a relative error of 1e-6 on the way (never at the end) is accepted for speed. */
 enum { RF_LARGE = 2000 }; /* neurons times samples */
 static inline bool rf_problem_large(const RfFlowProblem *problem) {
-  return problem->start->m * problem->n >= RF_LARGE;
+  return !problem->located && problem->start->m * problem->n >= RF_LARGE;
 }
 static inline bool rf_run_large(const RfRun *run) { return rf_problem_large(run->problem); }
 /* So many neurons that a single one changes the network by less than merging does. */

@@ -204,12 +204,14 @@
 
 /* ---- found while following ------------------------------------------------------------------------- */
 
-#define RF_TOL_LINE            1e-14  /* a sample off the line of another by this of its length lies on it */
-#define RF_TOL_LINE_COSINE     1e-15  /* cosines this close to 1 are those of one line: eight roundings */
-#define RF_TOL_DIVISOR         1e-300 /* divisors: smaller numbers have lost digits */
-#define RF_TOL_CANCELLED       1e-14  /* of a sum, relative to its terms: what is left is rounding */
-#define RF_TOL_INDEPENDENT     1e-10  /* part of a sample across others below which it depends on them */
-#define RF_TOL_SLOPE_END       1e-12  /* distance of a slope from its ends at which it is there */
+#define RF_TOL_LINE        1e-14  /* a sample off the line of another by this of its length lies on it */
+#define RF_TOL_LINE_COSINE 1e-15  /* cosines this close to 1 are those of one line: eight roundings */
+#define RF_TOL_DIVISOR     1e-300 /* divisors: smaller numbers have lost digits */
+#define RF_TOL_CANCELLED   1e-14  /* of a sum, relative to its terms: what is left is rounding */
+#define RF_TOL_IN_SPAN                                                                                       \
+  1e-6 /* part of a sample across a span by which it is not in it: ten times sqrt(RF_TOL_CANCELLED) */
+#define RF_TOL_INDEPENDENT     1e-10 /* part of a sample across others below which it depends on them */
+#define RF_TOL_SLOPE_END       1e-12 /* distance of a slope from its ends at which it is there */
 #define RF_TOL_LATER           1e-6 /* a moment later, in growth times: the side taken shows, nothing else does */
 #define RF_TOL_LOG_NORM        1e-3 /* log-norms of 1e5 and more are known relatively, small ones absolutely */
 #define RF_TOL_RATE            1e-12  /* least rate of the error's scale in an implicit step */
