@@ -89,7 +89,7 @@ static double run_again(const FamilyProblem *p, const RfFlowLimit *limit) {
   RfFlowResult other;
   double distance = NAN;
   rf_context_init(&context);
-  context.tol.ode *= 0.01;
+  context.tol.ode *= 0.001;
   context.deadline = rf_clock_seconds() + RUN_SECONDS / 3.0;
   rf_flow_settings_init(&settings);
   settings.check_direction = settings.with_alignment = settings.audit = false;

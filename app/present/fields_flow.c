@@ -100,7 +100,7 @@ static const RfField flow[] = {
         "did not agree among themselves (first run: every event located)"),
     RF_BOOLEAN_ROW("limit.compared.from_start", "false: a large problem, it began at margins of 15"),
     RF_NUMBER_ROW("limit.compared.disagreed", "",
-                  "distance of a coarser run that ended elsewhere and was outvoted; 0 without"),
+                  "distance of a run that ended elsewhere and was outvoted; 0 without"),
     RF_STRING_ROW("limit.status",
                   "converged | undecided | not-separated | branched | interrupted; stopped for --until"),
     RF_STRING_ROW("limit.why", "one line when the status is not converged"),

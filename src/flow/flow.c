@@ -30,6 +30,7 @@ RfStatus rf_flow_outcome_status(RfFlowOutcome outcome) {
 /* The settings of the run whose results count, and of those it is compared with. */
 const RfFlowVariant rf_flow_usual = {1, RF_TOL_Q_FROZEN, RF_TOL_Q_SLOW, 1, false, 1};
 static const RfFlowVariant coarse = {30, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
+static const RfFlowVariant finer = {RF_TOL_SECOND, 0.25 * RF_TOL_Q_FROZEN, 0.5 * RF_TOL_Q_SLOW, 0.1, true, 3};
 /* In large networks merged units cross the ridges of the fit as one, and the differences of their neurons are
  * known roughly: a tenth as much is followed by the same rules, a hundredth is not. */
 static const double large_together = 0.1;
@@ -153,22 +154,44 @@ static RfStatus other_run(RfContext *context, double *error, bool *agree, RfFlow
   return status;
 }
 
-/* A second run in which everything that may be chosen is chosen otherwise. When it ends elsewhere a third,
- * finer one decides; the disagreement is told all the same. Coarse runs may miss the same thing and agree on
- * it, so where a coarse tolerance is asked for the others do not follow it. */
+/* The whole way again is affordable while the fit took fewer products than this, about a second. */
+static const double affordable_products = 1e9;
+
+static bool affordable(const RfFlowProblem *problem, rf_index evaluations) {
+  return (double)evaluations * (double)problem->start->m * (double)problem->n * (double)problem->d <=
+         affordable_products;
+}
+
+/* The settings of a second run: everything that may be chosen is chosen otherwise, and where it is affordable
+ * it is much finer, since runs that are coarse miss the same thing, units that cross a ridge one closely
+ * behind the other, and agree on it. Long steps make errors of another kind: a coarse run shows them. */
+static RfFlowVariant second_variant(const RfContext *context, const RfFlowProblem *problem, bool cheap) {
+  RfFlowVariant variant = cheap ? finer : coarse;
+  double ode = context->tol.ode;
+  if (RF_TOL_NOT_COARSER < ode) variant.tolerance = RF_TOL_NOT_COARSER / ode;
+  if (cheap) variant.tolerance = fmin(1, fmax(fmin(variant.tolerance, finer.tolerance), RF_TOL_FINEST / ode));
+  if (rf_problem_large(problem)) variant.together *= large_together;
+  return variant;
+}
+
+/* Of a third one, finer than both. */
+static RfFlowVariant third_variant(const RfContext *context, const RfFlowProblem *problem, double second) {
+  RfFlowVariant variant = fine;
+  variant.tolerance = fmax(fine.tolerance * fmin(1, second), fmin(1, RF_TOL_FINEST / context->tol.ode));
+  if (rf_problem_large(problem)) variant.together *= large_together;
+  return variant;
+}
+
+/* When the second run ends elsewhere a third one decides; the disagreement is told all the same. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agree,
                                const RfFlowProblem *problem, const RfFlowSettings *settings,
-                               const RfFlowCheckpoint *from) {
-  RfFlowVariant variant = coarse;
-  double error = NAN, disagreed = 0, finer = RF_TOL_SECOND / context->tol.ode;
-  if (finer < 1) variant.tolerance = finer;
-  if (rf_problem_large(problem)) variant.together *= large_together;
+                               const RfFlowCheckpoint *from, bool cheap) {
+  RfFlowVariant variant = second_variant(context, problem, cheap);
+  double error = NAN, disagreed = 0;
   RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
   bool decides = !locatable(problem); /* otherwise located events do, not a majority of long steps */
   if (!status && !*agree && !isnan(error) && decides) {
-    disagreed = error, variant = fine;
-    if (rf_problem_large(problem)) variant.together *= large_together;
-    variant.tolerance *= fmin(1, finer);
+    disagreed = error, variant = third_variant(context, problem, variant.tolerance);
     status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
   }
   if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
@@ -265,14 +288,6 @@ static void stopped_early(RfFlowResult *result) {
   result->log_t_end = result->log_loss_end = result->log_norm_end = NAN;
 }
 
-/* The whole way again is affordable while the fit took fewer products than this, about a second. */
-static const double affordable_products = 1e9;
-
-static bool affordable(const RfFlowProblem *problem, rf_index evaluations) {
-  return (double)evaluations * (double)problem->start->m * (double)problem->n * (double)problem->d <=
-         affordable_products;
-}
-
 /* Log-norm of the largest neuron, without the scale, where alignment ends and the fit begins. */
 static double size_at_fit(const RfFlowProblem *problem) {
   double longest = RF_TOL_TINY;
@@ -336,7 +351,9 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
       !confirmed(&result->limit, by, problem)) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
     bool agree = false;
-    status = second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit);
+    bool cheap = !rf_problem_large(&own) && affordable(problem, run.system.evaluations);
+    status =
+        second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap);
     if (!status) judge_opinion(&result->limit, agree);
     if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
       run.phase.left = -1; /* taken up again, it repeats the last polish */
@@ -386,11 +403,36 @@ static RfStatus locate_events(RfContext *context, RfFlowResult *result, const Rf
   return rf_flow_outcome_status(result->limit.outcome);
 }
 
+/* Runs of a small problem that end apart: the tolerance is too coarse for what happens on the way. Once more,
+ * all of them finer; what they agree on counts, and how far apart the others were is told. */
+static RfStatus all_finer(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
+                          const RfFlowSettings *settings) {
+  RfContext own = *context;
+  RfFlowResult again;
+  own.tol.ode = fmax(fmin(RF_TOL_SECOND * context->tol.ode, RF_TOL_NOT_COARSER), RF_TOL_FINEST);
+  RfStatus status = follow(&own, &again, problem, settings, NULL);
+  if (status < 0) {
+    rf_flow_result_free(result);
+    return rf_fail(context, status, "%s", own.error);
+  }
+  if (again.limit.outcome == RF_FLOW_CONVERGED) {
+    RfFlowResult before = *result;
+    again.limit.compared.disagreed = fmax(again.limit.compared.disagreed, before.limit.direction_error);
+    *result = again, again = before;
+  }
+  rf_flow_result_free(&again);
+  return rf_flow_outcome_status(result->limit.outcome);
+}
+
 RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFlowProblem *problem,
                             const RfFlowSettings *settings) {
   RfStatus status = follow(context, result, problem, settings, NULL);
   bool doubtful = status >= 0 && result->limit.outcome == RF_FLOW_UNDECIDED && locatable(problem);
   bool whole = settings->check_direction && settings->until == RF_UNTIL_INFINITY && !settings->observe &&
                !settings->choices && !settings->variant;
-  return doubtful && whole ? locate_events(context, result, problem, settings) : status;
+  if (doubtful && whole) return locate_events(context, result, problem, settings);
+  bool apart = status >= 0 && result->limit.outcome == RF_FLOW_UNDECIDED && result->limit.n_candidates > 0;
+  bool can = context->tol.ode > 2 * RF_TOL_FINEST && affordable(problem, result->monitors.evaluations);
+  return apart && can && whole && !rf_problem_large(problem) ? all_finer(context, result, problem, settings)
+                                                             : status;
 }

@@ -128,7 +128,9 @@
 #define RF_TOL_VIOLATED    1e-11  /* margins under 1 and multipliers under 0 that are not */
 #define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
 #define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
-#define RF_TOL_SECOND      1e-10  /* a first run that is coarser is not confirmed by a still coarser one */
+#define RF_TOL_SECOND      1e-2   /* tolerance of the second run: errors a hundredth of the first one's */
+#define RF_TOL_FINEST      1e-13  /* no run is asked for more */
+#define RF_TOL_NOT_COARSER 1e-10  /* a first run that is coarser is not confirmed by one that is, too */
 #define RF_TOL_SPLIT                                                                                         \
   1e-2 /* the same where both end at one network: how neurons share it, long steps follow to some 1e-3 */
 #define RF_TOL_UNSEEN      1e-9 /* cosine by which the limit has to leave a sample unseen */
