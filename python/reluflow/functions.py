@@ -129,7 +129,7 @@ def verify(*ids: str, kind: str | None = None, quick: bool = False, heavy: bool 
 
 def explain(X: Any, y: Any = None, *, width: int = 50, leak: float | None = None, loss: str = "logistic",
             init: str = "balanced", scale: float | str | None = None, log_scale: float | None = None, weights: Any = None,
-            branches: str = "stop", trace: int = 100, best_time: float = 120.0, **options: Any) -> Explanation:
+            branches: str = "stop", trace: int = 100, best_time: float | None = None, **options: Any) -> Explanation:
     """The main job: what will gradient flow learn here, and is it the best margin? ``report="page.html"`` writes the page;
     `weights` is a two-layer network to start from, as `flow` takes it.
 
