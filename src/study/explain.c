@@ -42,6 +42,8 @@ RfStatus rf_study_hand_up(RfContext *context, const RfContext *own, RfStatus sta
   return status < 0 ? rf_fail(context, status, "%s", own->error) : status;
 }
 
+const char *const rf_study_candidates[RF_STUDY_CANDIDATES] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
+
 /* The reason of the theorem that predicts, or the reasons of those that come closest, each once. */
 static void find_prediction(RfExplanation *e) {
   const RfTheory *theory = &e->seen->theory;
@@ -51,11 +53,10 @@ static void find_prediction(RfExplanation *e) {
     rf_format(e->why, sizeof e->why, "%s", theorem ? theorem->why : "");
     return;
   }
-  static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
   const char *last = "";
   size_t used = 0;
-  for (int k = 0; k < 3 && used < sizeof e->why; k++) {
-    const RfTheorem *theorem = rf_theory_find(theory, candidates[k]);
+  for (int k = 0; k < RF_STUDY_CANDIDATES && used < sizeof e->why; k++) {
+    const RfTheorem *theorem = rf_theory_find(theory, rf_study_candidates[k]);
     if (!theorem || strcmp(theorem->why, last) == 0) continue;
     last = theorem->why;
     int more =

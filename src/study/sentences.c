@@ -99,9 +99,8 @@ static void about_data(RfExplanation *e) {
 
 /* A theorem that would predict the limit, were its assumptions known to hold. */
 static bool theory_open(const RfExplanation *e) {
-  static const char *const candidates[] = {"PL-Thm1", "LLWA-Thm4.3", "LLWA-ThmA.7"};
-  for (int k = 0; k < 3; k++) {
-    const RfTheorem *theorem = rf_theory_find(&e->seen->theory, candidates[k]);
+  for (int k = 0; k < RF_STUDY_CANDIDATES; k++) {
+    const RfTheorem *theorem = rf_theory_find(&e->seen->theory, rf_study_candidates[k]);
     if (theorem && theorem->applies == RF_UNKNOWN) return true;
   }
   return false;

@@ -51,6 +51,10 @@ RfStatus rf_study_ways(RfContext *context, RfExplanation *e, double seconds);
 void rf_study_ways_judge(RfExplanation *e);
 const RfNet *rf_study_ways_best(const RfExplanation *e);
 
+/* Theorems that come closest to predicting a limit on data where none does. */
+enum { RF_STUDY_CANDIDATES = 3 };
+extern const char *const rf_study_candidates[RF_STUDY_CANDIDATES];
+
 /* Fill e->sentences from the results: two classes; several, from the parts. */
 void rf_explain_sentences(RfExplanation *e);
 void rf_explain_class_sentences(RfExplanation *e);
