@@ -371,7 +371,7 @@ static void search_forest(Forest *f, const RfSearch *whole) {
   {
     RfContext context = *w->context;
     Work own = *w;
-    own.context = &context, own.cut = &f->cut, own.list = NULL, own.room = 0;
+    own.context = &context, own.cut = &f->cut, own.list = NULL, own.room = 0, own.threads = 1;
     own.bundle = own.reach = own.eigen = NULL,
     memset(&own.box, 0, sizeof own.box); /* those of w, if worker_new ends early */
     RfStatus status = worker_new(&own);
@@ -452,6 +452,7 @@ RfStatus rf_search_run(RfContext *context, RfSearch *search, const RfReduced *p,
             .lambda_all = lambda,
             .sign = sign,
             .r = p->r,
+            .threads = context->threads > 1 ? context->threads : 1,
             .leak = p->leak};
   search->found.r = p->r;
   search->upper = 0;

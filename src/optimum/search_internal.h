@@ -42,6 +42,7 @@ typedef struct RfSearchWork {
   double *gram;       /* own x own, NULL where the samples are many more than the dimensions */
   int range_sweeps;   /* 0 = ranges from the cone do not pay */
   RfRays *rays;       /* NULL = none */
+  int threads;        /* before the subtrees are shared out; 1 in them */
   RfSearchLevel *levels;
   double *store;
   signed char *sides;

@@ -17,6 +17,8 @@
 #include <string.h>
 
 enum { most_dimensions = 6, most_rays = 2000000, most_words = 8, most_in_bundle = 1500 };
+/* Rays that one thread sifts at a time, where there are more. */
+enum { rays_in_block = 1 << 15, most_blocks = most_rays / rays_in_block + 1 };
 
 void rf_rays_free(RfRays *rays) {
   if (!rays) return;
@@ -31,7 +33,10 @@ typedef struct Maker {
   rf_index set[most_dimensions];
   double Q[most_dimensions * most_dimensions]; /* orthonormal rows */
   double T[most_dimensions * most_dimensions]; /* row k of S = sum_l T[k][l] Q_l, l <= k */
-  double *columns, *z;                         /* the own samples, coordinate by coordinate; work */
+  const double *columns;                       /* the own samples, coordinate by coordinate */
+  double *z;                                   /* work */
+  rf_index at;                                 /* where the next ray goes */
+  double error;
   bool degenerate, spans; /* spans: some sample is off some ray, so that the samples span the space */
 } Maker;
 
@@ -102,8 +107,8 @@ static void write_masks(uint64_t *plus, uint64_t *minus, Maker *m, const double 
 static void emit(Maker *m) {
   RfRays *rays = m->rays;
   rf_index d = rays->d, r = m->w->r, words = rays->words;
-  double *g = rays->g + rays->count * d, left = 0, unit = (double)(d + 4) * DBL_EPSILON;
-  uint64_t *mask = rays->mask + rays->count * 2 * words;
+  double *g = rays->g + m->at * d, left = 0, unit = (double)(d + 4) * DBL_EPSILON;
+  uint64_t *mask = rays->mask + m->at * 2 * words;
   orthogonal(g, m);
   for (rf_index k = 0; k + 1 < d; k++) {
     double e = fabs(dot(m->w->V + m->set[k] * r, g, d)) + unit;
@@ -112,64 +117,91 @@ static void emit(Maker *m) {
   /* twice: for the rounding of T and of the bound itself, which is relatively small */
   double singular = smallest_singular(m), error = 2 * sqrt(left) / singular + unit;
   if (!(singular > rf_ray_singular)) m->degenerate = true;
-  rays->error = fmax(rays->error, error);
+  m->error = fmax(m->error, error);
   write_masks(mask, mask + words, m, g, error);
   for (rf_index k = 0; k < d; k++) g[d + k] = -g[k];
   memcpy(mask + 2 * words, mask + words, (size_t)words * sizeof *mask);
   memcpy(mask + 3 * words, mask, (size_t)words * sizeof *mask);
-  rays->count += 2;
+  m->at += 2;
+}
+
+static void choose_rows(Maker *m, rf_index k);
+
+/* Row k of the set is sample i. */
+static void take_row(Maker *m, rf_index k, rf_index i) {
+  rf_index d = m->rays->d, r = m->w->r;
+  double *q = m->Q + k * d, *part = m->T + k * d;
+  memcpy(q, m->w->V + i * r, (size_t)d * sizeof *q);
+  memset(part, 0, (size_t)d * sizeof *part);
+  project(q, m->Q, k, d, part);
+  double size = sqrt(dot(q, q, d));
+  if (!(size > rf_ray_singular)) m->degenerate = true;
+  for (rf_index c = 0; c < d; c++) q[c] /= size;
+  part[k] = size, m->set[k] = i;
+  choose_rows(m, k + 1);
 }
 
 static void choose_rows(Maker *m, rf_index k) {
-  rf_index d = m->rays->d, r = m->w->r;
-  if (k + 1 == d) {
+  if (k + 1 == m->rays->d)
     emit(m);
-    return;
+  else
+    for (rf_index i = m->set[k - 1] + 1; i < m->w->own && !m->degenerate; i++) take_row(m, k, i);
+}
+
+/* Rays on `rows` of `samples` planes: two for every choice. */
+static double rays_of(rf_index samples, rf_index rows) {
+  double total = 2;
+  for (rf_index k = 0; k < rows; k++) total *= (double)(samples - k) / (double)(k + 1);
+  return total;
+}
+
+/* All rays, those whose first row is sample i by one thread, after those of the samples before it. False:
+ * too near to degenerate. */
+static bool make_rays(RfRays *list, const RfSearchWork *w, const double *columns, double *z, int threads) {
+  bool degenerate = false, spans = false;
+  double error = 0;
+  rf_index d = list->d, own = w->own;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(||                              \
+                                                                             : degenerate, spans)            \
+    reduction(max                                                                                            \
+              : error) if (threads > 1)
+  for (rf_index i = 0; i <= own - (d - 1); i++) {
+    double before = rays_of(own, d - 1) - rays_of(own - i, d - 1);
+    Maker m = {.rays = list, .w = w, .columns = columns, .z = z + i * own, .at = (rf_index)llround(before)};
+    take_row(&m, 0, i);
+    degenerate = degenerate || m.degenerate, spans = spans || m.spans, error = fmax(error, m.error);
   }
-  for (rf_index i = k > 0 ? m->set[k - 1] + 1 : 0; i < m->w->own && !m->degenerate; i++) {
-    double *q = m->Q + k * d, *part = m->T + k * d;
-    memcpy(q, m->w->V + i * r, (size_t)d * sizeof *q);
-    memset(part, 0, (size_t)d * sizeof *part);
-    project(q, m->Q, k, d, part);
-    double size = sqrt(dot(q, q, d));
-    if (!(size > rf_ray_singular)) m->degenerate = true;
-    for (rf_index c = 0; c < d; c++) q[c] /= size;
-    part[k] = size, m->set[k] = i;
-    choose_rows(m, k + 1);
-  }
+  list->count = (rf_index)llround(rays_of(own, d - 1)), list->error = error;
+  return !degenerate && spans;
 }
 
 RfStatus rf_rays_new(RfContext *context, RfRays **rays, const RfSearchWork *w) {
   rf_index d = w->r;
-  double total = 2, padded = 0;
+  double padded = 0;
   for (rf_index i = 0; i < w->count; i++) padded += fabs(w->V[i * w->r + w->r - 1]);
   if (padded == 0) d--;
-  for (rf_index k = 0; k + 1 < d; k++) total *= (double)(w->own - k) / (double)(k + 1);
   *rays = NULL;
-  if (d < 3 || d > most_dimensions || w->own <= d || w->own > 64 * most_words || total > most_rays)
+  if (d < 3 || d > most_dimensions || w->own <= d || w->own > 64 * most_words ||
+      rays_of(w->own, d - 1) > most_rays)
     return RF_OK;
+  rf_index total = (rf_index)llround(rays_of(w->own, d - 1));
   RfRays *list = RF_NEW(RfRays, 1);
   if (list) {
     list->d = d, list->words = (w->own + 63) / 64;
-    list->g = RF_NEW(double, ((rf_index)total + 2) * d);
-    list->mask = RF_NEW(uint64_t, ((rf_index)total + 2) * 2 * list->words);
+    list->g = RF_NEW(double, total *d);
+    list->mask = RF_NEW(uint64_t, total * 2 * list->words);
   }
-  double *columns = RF_NEW(double, w->own *d), *z = RF_NEW(double, w->own);
-  if (!list || !list->g || !list->mask || !columns || !z) {
-    rf_free(columns), rf_free(z);
-    rf_rays_free(list);
-    return rf_fail(context, RF_ERR_MEMORY, "out of memory for the rays of the search");
-  }
-  for (rf_index i = 0; i < w->own; i++)
+  double *columns = RF_NEW(double, w->own *d), *z = RF_NEW(double, w->own * w->own);
+  bool memory = list && list->g && list->mask && columns && z, good = false;
+  for (rf_index i = 0; i < w->own && memory; i++)
     for (rf_index k = 0; k < d; k++) columns[k * w->own + i] = w->V[i * w->r + k];
-  Maker m = {.rays = list, .w = w, .columns = columns, .z = z};
-  choose_rows(&m, 0);
+  if (memory) good = make_rays(list, w, columns, z, w->threads);
   rf_free(columns), rf_free(z);
-  if (m.degenerate || !m.spans)
-    rf_rays_free(list);
-  else
+  if (good)
     *rays = list;
-  return RF_OK;
+  else
+    rf_rays_free(list);
+  return memory ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for the rays of the search");
 }
 
 RfStatus rf_rays_worker(RfSearchWork *w) {
@@ -181,27 +213,73 @@ RfStatus rf_rays_worker(RfSearchWork *w) {
 
 /* ---- a node ----------------------------------------------------------------------------------- */
 
+typedef struct Sieve { /* one block of a node's rays */
+  rf_index kept;
+  uint64_t any[2 * most_words]; /* the union of the masks that are kept */
+} Sieve;
+
+/* Moves the rays that agree with the known sides to the beginning of the block. Up to 64 and 128 samples the
+ * compiler knows the number of words. */
+static inline void sift_words(Sieve *sieve, const RfRays *rays, int *list, rf_index count,
+                              const uint64_t *plus, const uint64_t *minus, rf_index words) {
+  rf_index kept = 0;
+  memset(sieve->any, 0, sizeof sieve->any);
+  for (rf_index k = 0; k < count; k++) {
+    const uint64_t *mask = rays->mask + (rf_index)list[k] * 2 * words;
+    uint64_t wrong = 0;
+    for (rf_index a = 0; a < words; a++) wrong |= (plus[a] & ~mask[a]) | (minus[a] & ~mask[words + a]);
+    if (wrong) continue;
+    for (rf_index a = 0; a < 2 * words; a++) sieve->any[a] |= mask[a];
+    list[kept++] = list[k];
+  }
+  sieve->kept = kept;
+}
+
+static void sift(Sieve *sieve, const RfRays *rays, int *list, rf_index count, const uint64_t *plus,
+                 const uint64_t *minus) {
+  if (rays->words == 1)
+    sift_words(sieve, rays, list, count, plus, minus, 1);
+  else if (rays->words == 2)
+    sift_words(sieve, rays, list, count, plus, minus, 2);
+  else
+    sift_words(sieve, rays, list, count, plus, minus, rays->words);
+}
+
+/* The same in blocks, by all threads, before the subtrees are shared out: the first nodes have most rays. */
+static void sift_blocks(Sieve *all, RfSearchWork *w, int *list, rf_index count, const uint64_t *plus,
+                        const uint64_t *minus) {
+  Sieve block[most_blocks];
+  rf_index blocks = (count + rays_in_block - 1) / rays_in_block;
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic, 1) if (w->threads > 1)
+  for (rf_index k = 0; k < blocks; k++) {
+    rf_index first = k * rays_in_block, left = count - first;
+    sift(&block[k], w->rays, list + first, left < rays_in_block ? left : rays_in_block, plus, minus);
+  }
+  *all = block[0];
+  for (rf_index k = 1; k < blocks; k++) {
+    memmove(list + all->kept, list + k * rays_in_block, (size_t)block[k].kept * sizeof *list);
+    all->kept += block[k].kept;
+    for (rf_index a = 0; a < 2 * most_words; a++) all->any[a] |= block[k].any[a];
+  }
+}
+
 /* Keeps the rays that agree with the sides; the union of their masks in any. False: none is left. */
 static bool keep_rays(RfSearchWork *w, RfSearchLevel *v, uint64_t *any) {
-  const RfRays *rays = w->rays;
-  rf_index words = rays->words, kept = v->first;
   uint64_t plus[most_words] = {0}, minus[most_words] = {0};
+  Sieve sieve;
   for (rf_index i = 0; i < w->own; i++) {
     uint64_t bit = (uint64_t)1 << (i % 64);
     if (v->side[i] == side_plus) plus[i / 64] |= bit;
     if (v->side[i] == side_minus) minus[i / 64] |= bit;
   }
-  memset(any, 0, 2 * (size_t)words * sizeof *any);
-  for (rf_index k = v->first; k < v->end; k++) {
-    const uint64_t *mask = rays->mask + (rf_index)w->list[k] * 2 * words;
-    uint64_t wrong = 0;
-    for (rf_index a = 0; a < words; a++) wrong |= (plus[a] & ~mask[a]) | (minus[a] & ~mask[words + a]);
-    if (wrong) continue;
-    for (rf_index a = 0; a < 2 * words; a++) any[a] |= mask[a];
-    w->list[kept++] = w->list[k];
-  }
-  v->end = kept;
-  return kept > v->first;
+  rf_index count = v->end - v->first;
+  if (count > rays_in_block)
+    sift_blocks(&sieve, w, w->list + v->first, count, plus, minus);
+  else
+    sift(&sieve, w->rays, w->list + v->first, count, plus, minus);
+  memcpy(any, sieve.any, sizeof sieve.any);
+  v->end = v->first + sieve.kept;
+  return sieve.kept > 0;
 }
 
 static bool decide(RfSearchWork *w, RfSearchLevel *v, const uint64_t *any) {
