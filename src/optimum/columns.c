@@ -11,6 +11,7 @@
 #include "optimum/solve_internal.h"
 #include "optimum/kernels.h"
 #include "optimum/optimum_tolerances.h"
+#include "optimum/team.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -33,6 +34,10 @@ typedef struct Columns {
   int32_t *swaps;
   double big; /* Lambda */
   int threads;
+  RfTeam team;                   /* for the loops of a pivot */
+  const double *entering, *row;  /* of these loops: a column of A, a row of the inverse, */
+  double price, entering_weight; /* the price of the entering column and its weight */
+  rf_index leaves;
   RfOracle *oracles; /* one per thread */
   double *starts;    /* directions to climb from, and where the climbs ended: room for `most` rows of r */
   double *heights;
@@ -205,12 +210,22 @@ static bool refactor(Columns *c) {
   return true;
 }
 
+/* The loops of a pivot, by blocks of rows or of neurons. */
+enum { part_enter, part_pivot, part_update, part_values };
+
 /* column = inverse times the entering column. */
+static void enter_block(void *user, rf_index at) {
+  Columns *c = user;
+  rf_index n = c->n, first = at * block;
+  rf_la_apply(c->column + first, c->inverse + first * n, c->entering, block_end(at, n) - first, n, n);
+}
+
 static void enter(Columns *c, rf_index b) {
   rf_index n = c->n, i = b >= -n ? -1 - b : -1 - n - b;
-  if (b >= 0)
-    rf_la_apply(c->column, c->inverse, c->A + b * n, n, n, n);
-  else
+  if (b >= 0) {
+    c->entering = c->A + b * n;
+    rf_team_do(&c->team, part_enter, blocks(n));
+  } else
     for (rf_index k = 0; k < n; k++) c->column[k] = (b >= -n ? -1 : 1) * c->inverse[k * n + i];
 }
 
@@ -234,6 +249,13 @@ static double reduced_cost(const Columns *c, rf_index b) {
   return b >= -c->n ? c->lambda[-1 - b] : c->big - c->lambda[-1 - c->n - b];
 }
 
+/* The other rows of the inverse lose their part of the row that leaves. */
+static void pivot_block(void *user, rf_index at) {
+  Columns *c = user;
+  for (rf_index k = at * block; k < block_end(at, c->n); k++)
+    if (k != c->leaves && c->column[k] != 0) rf_la_axpy(c->inverse + k * c->n, -c->column[k], c->row, c->n);
+}
+
 static rf_index pivot_in(Columns *c, rf_index b) {
   rf_index n = c->n;
   enter(c, b);
@@ -243,8 +265,8 @@ static rf_index pivot_in(Columns *c, rf_index b) {
   for (rf_index k = 0; k < n; k++) c->x[k] = fmax(0, c->x[k] - step * c->column[k]);
   c->x[at] = step;
   rf_la_scale(row, 1 / c->column[at], n);
-  for (rf_index k = 0; k < n; k++)
-    if (k != at && c->column[k] != 0) rf_la_axpy(c->inverse + k * n, -c->column[k], row, n);
+  c->row = row, c->leaves = at;
+  rf_team_do(&c->team, part_pivot, blocks(n));
   rf_la_axpy(c->lambda, price, row, n);
   if (c->basis[at] >= 0) c->in[c->basis[at]] = false;
   c->basis[at] = b;
@@ -281,14 +303,28 @@ static bool choose(const Columns *c, rf_index *b, double *weight) {
   return best > 0;
 }
 
-/* Values and Devex weights after a pivot in row `at`. */
+/* Values under the multipliers afresh. */
+static void value_block(void *user, rf_index at) {
+  Columns *c = user;
+  rf_index first = at * block;
+  rf_la_apply(c->value + first, c->A + first * c->n, c->lambda, block_end(at, c->count) - first, c->n, c->n);
+}
+
+/* Values and Devex weights after a pivot. */
+static void update_block(void *user, rf_index at) {
+  Columns *c = user;
+  rf_index first = at * block, end = block_end(at, c->count);
+  rf_la_apply(c->alpha + first, c->A + first * c->n, c->row, end - first, c->n, c->n);
+  for (rf_index k = first; k < end; k++) {
+    c->value[k] += c->price * c->alpha[k];
+    c->weight[k] = fmax(c->weight[k], c->alpha[k] * c->alpha[k] * c->entering_weight);
+  }
+}
+
 static void update(Columns *c, rf_index at, double price, double weight) {
   const double *row = c->inverse + at * c->n;
-  rf_la_apply(c->alpha, c->A, row, c->count, c->n, c->n);
-  for (rf_index k = 0; k < c->count; k++) {
-    c->value[k] += price * c->alpha[k];
-    c->weight[k] = fmax(c->weight[k], c->alpha[k] * c->alpha[k] * weight);
-  }
+  c->row = row, c->price = price, c->entering_weight = weight;
+  rf_team_do(&c->team, part_update, blocks(c->count));
   for (rf_index i = 0; i < c->n; i++) {
     double size = row[i] * row[i] * weight;
     c->surplus_weight[i] = fmax(c->surplus_weight[i], size);
@@ -296,33 +332,67 @@ static void update(Columns *c, rf_index at, double price, double weight) {
   }
 }
 
-/* Simplex steps to the optimum of the present pool. */
-static RfStatus optimise(Columns *c) {
-  enum { most_pivots = 20000 };
-  rf_index start = c->pivots, every = c->n > 500 ? 600 : 150;
+static const RfTeamPart parts[] = {[part_enter] = enter_block,
+                                   [part_pivot] = pivot_block,
+                                   [part_update] = update_block,
+                                   [part_values] = value_block};
+
+/* How a row of pivots ends. */
+typedef enum Ending { ending_optimal, ending_stopped, ending_afresh, ending_unbounded } Ending;
+
+/* Pivots until the optimum of the pool, or until the inverse is due to be made afresh; `most` of them at
+ * most. The column that nothing left for is in *b. */
+static Ending pivots(Columns *c, rf_index most, rf_index *b) {
+  rf_index every = c->n > 500 ? 600 : 150;
   bool fresh = false, exact = false;
   reset_weights(c);
-  while (c->pivots - start < most_pivots) {
-    rf_index b = 0;
+  for (rf_index k = 0; k < most;) {
     double weight = 1;
-    if (rf_context_stop(c->s->context)) return RF_INTERRUPTED;
-    if (!fresh) rf_la_apply(c->value, c->A, c->lambda, c->count, c->n, c->n);
+    if (rf_context_stop(c->s->context)) return ending_stopped;
+    if (!fresh) rf_team_do(&c->team, part_values, blocks(c->count));
     exact = !fresh, fresh = true;
-    if (!choose(c, &b, &weight)) {
-      if (exact) return RF_OK;
+    if (!choose(c, b, &weight)) {
+      if (exact) return ending_optimal;
       fresh = false;
       continue;
     }
-    double price = reduced_cost(c, b);
-    rf_index at = pivot_in(c, b);
-    if (at >= 0 && c->pivots % every != 0) {
-      update(c, at, price, weight);
-      continue;
-    }
+    double price = reduced_cost(c, *b);
+    rf_index at = pivot_in(c, *b);
+    if (at < 0) return ending_unbounded;
+    if (c->pivots % every == 0) return ending_afresh;
+    update(c, at, price, weight);
+    k++;
+  }
+  return ending_optimal; /* enough: what is known so far is priced again */
+}
+
+/* The same by a team: all others help. */
+static Ending pivots_by_all(Columns *c, rf_index most, rf_index *b) {
+  Ending ending = ending_optimal;
+  int threads = workers(c, (double)c->n * (double)(c->n + c->count));
+  rf_team_begin(&c->team, parts, c, threads == 1);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    if (omp_get_thread_num() == 0) {
+      ending = pivots(c, most, b);
+      rf_team_end(&c->team);
+    } else
+      rf_team_help(&c->team);
+  }
+  return ending;
+}
+
+/* Simplex steps to the optimum of the present pool. */
+static RfStatus optimise(Columns *c) {
+  enum { most_pivots = 20000 };
+  rf_index start = c->pivots, b = 0;
+  while (c->pivots - start < most_pivots) {
+    Ending ending = pivots_by_all(c, most_pivots - (c->pivots - start), &b);
+    if (ending == ending_stopped) return RF_INTERRUPTED;
+    if (ending == ending_optimal) return RF_OK;
     if (!refactor(c)) return RF_UNDECIDED;
-    reset_weights(c);
-    fresh = false;
-    if (at < 0 && pivot_in(c, b) < 0) return RF_UNDECIDED;
+    rf_team_begin(&c->team, parts, c, true);
+    if (ending == ending_unbounded && pivot_in(c, b) < 0) return RF_UNDECIDED;
   }
   return RF_OK;
 }
