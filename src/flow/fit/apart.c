@@ -51,14 +51,17 @@ RfStatus rf_apart_keep(RfSystem *system) {
 RfStatus rf_apart_carry(RfSystem *system) {
   rf_index d = system->d, m = system->m;
   if (!system->apart) return RF_OK;
-  double *work = RF_NEW(double, d);
-  if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+  double *work = NULL;
   for (rf_index k = 0; k < m; k++) {
     rf_index u = system->unit_of[k];
     if (u < 0) continue;
+    if (system->only[u] >= 0 && !(system->stretch[k] > 0)) { /* alone */
+      memset(system->apart + k * (2 * d + 1), 0, (size_t)d * sizeof(double));
+      continue;
+    }
+    if (!work) work = RF_NEW(double, d);
+    if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
     renew(system, k, work);
-    if (system->only[u] >= 0 && !(system->stretch[k] > 0))
-      memset(system->apart + k * (2 * d + 1), 0, (size_t)d * sizeof(double)); /* alone */
   }
   rf_free(work);
   return RF_OK;
