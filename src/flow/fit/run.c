@@ -5,6 +5,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
+#include "flow/rodas.h"
 #include "flow/large/walk_fit.h"
 
 #include <math.h>
@@ -381,10 +382,10 @@ static RfStatus try_to_event(RfRun *run, double *h) {
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
-    *h = next_step(run, *h, error, 4, 0.2, 1);
+    *h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.2, 1);
     if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(run, *h, error, 4, 0.333, 6);
+  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, *h);
   status = rf_events_find(run, *h);
