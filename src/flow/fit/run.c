@@ -227,6 +227,17 @@ static RfStatus stop_at_event(RfRun *run, double h, double at) {
   return rf_events_apply(run);
 }
 
+/* Some unbalanced unit has shrunk so much in the step that what it has left of a^2 - |w|^2, which was
+ * rounding while it was large, shows. */
+static bool shrinks(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  const double *before = system->y + system->units * (system->d + 1);
+  const double *after = run->explicit_method.end + system->units * (system->d + 1);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->balanced[u] && !system->dead[u] && after[u] < before[u] - RF_TOL_SHRINKS) return true;
+  return false;
+}
+
 /* The step of h meets nothing: its end is the state, and its last field the first of the next. */
 static RfStatus take_whole_step(RfRun *run, double h, double error) {
   RfSystem *system = &run->system;
@@ -238,13 +249,14 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
   if (stiff) run->stiff_steps++, run->h_stiff = h;
   if (!status) status = rf_observe_inside(run, h, 1);
   if (status) return status;
+  bool restore = run->problem->freeze_second || shrinks(run);
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
   run->step_taken = h;
   run->stuck = 0;
   run->h = next_step(run, h, error, 8, 0.333, 6);
   run->since_event++;
-  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
+  if (run->since_event % 32 == 0 || restore) {
     rf_system_normalise(system, system->y);
     run->fresh = false;
     return RF_OK;
@@ -482,6 +494,7 @@ RfStatus rf_run_step(RfRun *run) {
   status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (!status) status = rf_apart_carry(&run->system);
   if (!status) status = rf_run_part_near(run);
   if (status == RF_INTERRUPTED)
     run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held, run->fresh = false;
