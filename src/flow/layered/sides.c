@@ -346,15 +346,9 @@ bool rf_sided_violated(const RfSided *sided) {
 
 bool rf_sided_layer_at_zero(const RfSided *sided) {
   const RfLayeredNet *net = sided->net;
-  for (rf_index l = 0; l + 2 < net->n_layers && net->leak != 1; l++) {
-    bool zero = true;
-    for (rf_index i = 0; i < sided->n; i++)
-      for (rf_index o = 0; o < net->layers[l].outputs; o++) {
-        rf_index at = i * sided->hidden + sided->first[l] + o;
-        zero = zero && fabs(sided->z[at]) <= RF_LAYERED_OVER * rf_sided_beyond(sided, at);
-      }
-    if (zero && sided->scale[sided->first[l]] > 0) return true;
-  }
+  double zero = RF_LAYERED_OVER * RF_LAYERED_BEYOND * RF_LAYERED_WEIGHT * sided->norm;
+  for (rf_index l = 0; l + 2 < net->n_layers && net->leak != 1; l++)
+    if (rf_la_norm(sided->matrix[l], net->layers[l].outputs * net->layers[l].inputs) <= zero) return true;
   return false;
 }
 

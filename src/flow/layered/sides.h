@@ -49,8 +49,8 @@ RfStatus rf_sided_apply(RfSided *sided, const double *theta);
  */
 RfStatus rf_sided_project(RfSided *sided, double *theta, double h);
 
-/* At the last theta: are all units of a layer on their kinks on all samples, its weights zero, with units
- * above that see nothing? Their sides are then those of any way that leads there. */
+/* At the last theta: are the weights of a layer zero, to what an event is located to, with hidden units above
+ * that see nothing? Their sides are then those of any way that leads there. */
 bool rf_sided_layer_at_zero(const RfSided *sided);
 
 /* ---- for the polish: sides and slopes as they are ------------------------------------------ */
