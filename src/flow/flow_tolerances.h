@@ -228,8 +228,6 @@
 #define RF_TOL_WEIGHTLESS_STEP 1e-12  /* samples whose margins do not decide about a step */
 #define RF_TOL_NO_RATE         1e-280 /* slower than this is not at all in double precision */
 #define RF_TOL_MEAN_SERIES     1e-6   /* (e^x - 1)/x by its series: the next term is rounding */
-#define RF_TOL_FIRST_STEP      1e-6   /* of the size of the state, for the first step at large margins */
-#define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
 #define RF_TOL_NEARLY_BALANCED 0.1    /* graded: a^2 - |w|^2 where a is known from it to the last digit */
