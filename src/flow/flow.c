@@ -140,20 +140,29 @@ static RfStatus run_again(RfContext *context, RfFlowLimit *limit, const RfFlowPr
   return status;
 }
 
-/* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
- * stopped by the caller. Where they are apart both are kept as candidates. */
-static RfStatus other_run(RfContext *context, double *error, bool *agree, RfFlowLimit *first,
+/* What another run says. */
+typedef struct Opinion {
+  double error; /* |difference| of the limit directions; 2 when it ends without a limit, NaN when the caller
+                   stops it */
+  bool agree;   /* it ended at the same limit, */
+  bool shared;  /* or at the same network, of which neurons have other shares */
+} Opinion;
+
+/* Another run. Where it ends apart from the first both are kept as candidates. */
+static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *first,
                           const RfFlowProblem *problem, const RfFlowSettings *settings,
                           const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
   RfFlowLimit limit;
   RfStatus status = run_again(context, &limit, problem, settings, from, variant);
-  *error = NAN, *agree = false;
+  *opinion = (Opinion){.error = NAN};
   if (!status && limit.outcome == RF_FLOW_CONVERGED) {
-    *error = rf_net_distance(&first->net, &limit.net);
-    *agree = *error <= allowed(problem, first, &limit);
+    opinion->error = rf_net_distance(&first->net, &limit.net);
+    opinion->agree = opinion->error <= allowed(problem, first, &limit);
+    opinion->shared = opinion->error <= RF_TOL_SPLIT && rf_limits_same_network(first, &limit);
   }
-  if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED) *error = 2;
-  bool apart = !status && !*agree && !isnan(*error);
+  if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED)
+    opinion->error = 2;
+  bool apart = !status && !opinion->agree && !isnan(opinion->error);
   if (apart && first->n_candidates == 0) status = keep_candidate(context, first, first, 0);
   if (!status && apart)
     status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
@@ -189,27 +198,34 @@ static RfFlowVariant third_variant(const RfContext *context, const RfFlowProblem
   return variant;
 }
 
-/* When the second run ends elsewhere a third one decides; the disagreement is told all the same. */
+/* When the second run ends elsewhere a third one decides; the disagreement is told all the same. A second run
+ * that is coarser than the first is outvoted so. One that is finer is not, except about the shares of neurons
+ * in one and the same network, which are then known to what it tells. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agree,
                                const RfFlowProblem *problem, const RfFlowSettings *settings,
                                const RfFlowCheckpoint *from, bool cheap) {
   RfFlowVariant variant = second_variant(context, problem, cheap);
-  double error = NAN, disagreed = 0;
-  RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
+  Opinion second = {.error = NAN}, last;
+  RfStatus status = other_run(context, &second, limit, problem, settings, from, &variant);
   bool decides = !locatable(problem); /* otherwise located events do, not a majority of long steps */
-  if (!status && !*agree && !isnan(error) && decides) {
-    disagreed = error, variant = third_variant(context, problem, variant.tolerance);
-    status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
+  bool third = !status && !second.agree && !isnan(second.error) && decides;
+  last = second, *agree = second.agree;
+  if (third) {
+    bool finer_second = variant.tolerance < 1;
+    variant = third_variant(context, problem, variant.tolerance);
+    status = other_run(context, &last, limit, problem, settings, from, &variant);
+    *agree = last.agree && (!finer_second || second.shared);
+    if (finer_second && last.agree) last.error = fmax(last.error, second.error);
   }
-  if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
-  limit->direction_error = error;
+  if (status == RF_INTERRUPTED) status = RF_OK, last.error = NAN;
+  limit->direction_error = last.error;
   limit->compared = (RfFlowCompared){.made = true,
                                      .tolerance = variant.tolerance,
                                      .frozen_at = variant.q_frozen,
                                      .merging = variant.together * rf_run_together(problem),
                                      .by_steps = variant.by_steps,
                                      .from_start = !from,
-                                     .disagreed = disagreed};
+                                     .disagreed = third ? second.error : 0};
   return status;
 }
 
@@ -290,6 +306,8 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
   result->monitors.seconds_fit = run->seconds_fit;
   result->monitors.seconds_infinity = run->seconds_infinity;
   result->log_t_end = rf_run_log_t(run) + (run->problem->mean ? log((double)run->system.n) : 0);
+  if (result->n_events > 0)
+    result->log_t_end = fmax(result->log_t_end, result->events[result->n_events - 1].log_t);
   phases(run, result);
   rf_system_fields(&run->system, run->system.y);
   result->log_loss_end = rf_run_log_loss_true(run) - (run->problem->mean ? log((double)run->system.n) : 0);

@@ -191,8 +191,9 @@ void rf_system_put_on(const RfSystem *system, rf_index unit, double *w);
 void rf_system_meet(const RfSystem *system, rf_index i, double *w);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
-/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it up
- * to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's, as a length. */
+/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it, and
+ * the shares, up to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's. */
+RfStatus rf_apart_keep(RfSystem *system);
 RfStatus rf_apart_carry(RfSystem *system);
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
 double rf_apart_spread(const RfSystem *system, rf_index unit);
@@ -207,10 +208,9 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 void rf_system_count_members(RfSystem *system);
 /* w, a (joint norm 1; frozen second layer: true a, w in the gauge) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
-double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
-/* ln of the size of the network, by the units that are not dead. */
-double rf_system_log_size(const RfSystem *system);
-double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
+double rf_system_q_min(const RfSystem *system);    /* of the seen samples, at the last rf_system_fields */
+double rf_system_log_size(const RfSystem *system); /* ln of the size of the network, without the dead */
+double rf_system_reach(const RfSystem *system);    /* sum p_i |x_i| of the seen samples */
 /* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
  * the sum of; 0 for rows that are alike. */
 double rf_system_blur(const RfSystem *system);
@@ -279,9 +279,9 @@ typedef struct RfPhase {
   int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
   rf_index steps;   /* of the part */
   double tau_event; /* tau of the last event */
-  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
+  double best;      /* fit: ln L when it was last seen to fall by 1e-8; frozen: a distance before `last` */
   rf_index best_at; /* fit: step of that */
-  double size;      /* fit: ln of the size of the network when it was last seen to change */
+  double size;      /* ln of the size of the network; fit: last seen to change; frozen: at `best` */
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */

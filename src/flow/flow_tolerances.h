@@ -60,6 +60,8 @@
 #define RF_TOL_TRIAL                                                                                         \
   100.0 /* error of a trial to the first event over the allowed one: a step damps the transient at its       \
            start, its parts show it (errors up to this are seen); what is nonsense is beyond 1e3 */
+#define RF_TOL_SHRINKS                                                                                       \
+  0.1 /* ln of its size that a unit loses in a step, after which a^2 - |w|^2 is put back */
 #define RF_TOL_STEP_LONGEST 1e12 /* at rest the error is zero and the step would overflow */
 
 /* ---- fit and rest (fit.c, system.c) ---- */
@@ -143,6 +145,7 @@
 #define RF_TOL_STATIONARY   1e-10  /* residual of the KKT equations that is accepted */
 #define RF_TOL_VIOLATED     1e-11  /* margins under 1 and multipliers under 0 that are not */
 #define RF_TOL_WALL_LIMIT   1e30   /* multiplier of an unseen sample: any unit that meets it is held */
+#define RF_TOL_WALL_ESCAPE  1e3    /* in the escape test: its push over that of all seen samples together */
 #define RF_TOL_DIRECTION    1e-4   /* two runs that end farther apart have not decided */
 #define RF_TOL_SECOND       1e-2   /* tolerance of the second run: errors a hundredth of the first one's */
 #define RF_TOL_SECOND_DRIFT 0.1    /* the same where a drift is confirmed: its clock is another one already */
@@ -152,7 +155,9 @@
   1e-2 /* the same where both end at one network: how neurons share it, long steps follow to some 1e-3 */
 #define RF_TOL_UNSEEN      1e-9 /* cosine by which the limit has to leave a sample unseen */
 #define RF_TOL_EDGE        20.0 /* growth of the network, ln, in which all that dies out does: 1e-9 */
-#define RF_TOL_STILL_FALLS 0.9  /* distance after a stretch over that before: it has stopped falling */
+#define RF_TOL_STILL_FALLS 0.9  /* distance over that a growth time before: it has stopped falling */
+#define RF_TOL_STILL_GROWTH                                                                                  \
+  1.0 /* ln of the size gained in a growth time: what dies out falls by a tenth in much less */
 #define RF_TOL_SIDE_LIMIT  1e-7 /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
 
@@ -241,8 +246,6 @@
 #define RF_TOL_WEIGHTLESS_STEP 1e-12  /* samples whose margins do not decide about a step */
 #define RF_TOL_NO_RATE         1e-280 /* slower than this is not at all in double precision */
 #define RF_TOL_MEAN_SERIES     1e-6   /* (e^x - 1)/x by its series: the next term is rounding */
-#define RF_TOL_FIRST_STEP      1e-6   /* of the size of the state, for the first step at large margins */
-#define RF_TOL_FIRST_RATE      1e-3   /* a state that hardly moves may take a thousand of these */
 #define RF_TOL_BRACKET_END     1e-3   /* a root finder stays this far from the ends of its bracket */
 #define RF_TOL_BALANCED        1e-12  /* a^2 - |w|^2 relative to a^2: drawn starts are balanced to rounding */
 #define RF_TOL_NEARLY_BALANCED 0.1    /* graded: a^2 - |w|^2 where a is known from it to the last digit */

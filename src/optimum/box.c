@@ -29,13 +29,40 @@ void rf_box_free(RfBox *box) {
   memset(box, 0, sizeof *box);
 }
 
-void rf_box_residual(RfBox *box) {
+/* For a number of pairs that the compiler knows, res stays in registers. */
+static inline void residual_pairs(RfBox *box, int pairs) {
+  const RfPair *v = (const RfPair *)box->V;
+  RfPair res[8] = {{0, 0}};
+  for (rf_index i = 0; i < box->n; i++, v += pairs) rf_pairs_axpy(res, box->coef[i], v, pairs);
+  for (int k = 0; k < pairs; k++) ((RfPair *)box->res)[k] = res[k];
+}
+
+static void residual(RfBox *box) {
   memset(box->res, 0, (size_t)box->r * sizeof(double));
   for (rf_index i = 0; i < box->n; i++)
     if (box->coef[i] != 0) rf_short_axpy(box->res, box->coef[i], box->V + i * box->r, box->r);
 }
 
-double rf_box_sweep(RfBox *box) {
+/* One pass of coordinate steps. */
+static inline double sweep_pairs(RfBox *box, int pairs) {
+  const double *low = box->low, *high = box->high;
+  const RfPair *v = (const RfPair *)box->V;
+  double *coef = box->coef;
+  RfPair res[8];
+  for (int k = 0; k < pairs; k++) res[k] = ((const RfPair *)box->res)[k];
+  for (rf_index i = 0; i < box->n; i++, v += pairs) {
+    if (low[i] == high[i]) continue;
+    double old = coef[i], now = old - rf_pairs_dot(v, res, pairs);
+    now = now < low[i] ? low[i] : now > high[i] ? high[i] : now;
+    if (now == old) continue;
+    coef[i] = now;
+    rf_pairs_axpy(res, now - old, v, pairs);
+  }
+  for (int k = 0; k < pairs; k++) ((RfPair *)box->res)[k] = res[k];
+  return rf_pairs_dot(res, res, pairs);
+}
+
+static double sweep(RfBox *box) {
   rf_index r = box->r;
   double *res = box->res;
   for (rf_index i = 0; i < box->n; i++) {
@@ -49,6 +76,21 @@ double rf_box_sweep(RfBox *box) {
   }
   return rf_short_dot(res, res, r);
 }
+
+/* Both, for the dimensions that searches live in. */
+#define BY_PAIRS(pairs_of, any)                                                                              \
+  switch (box->r) {                                                                                          \
+  case 2: return pairs_of(box, 1);                                                                           \
+  case 4: return pairs_of(box, 2);                                                                           \
+  case 6: return pairs_of(box, 3);                                                                           \
+  case 8: return pairs_of(box, 4);                                                                           \
+  case 10: return pairs_of(box, 5);                                                                          \
+  case 12: return pairs_of(box, 6);                                                                          \
+  default: return any(box);                                                                                  \
+  }
+
+void rf_box_residual(RfBox *box) { BY_PAIRS(residual_pairs, residual) }
+double rf_box_sweep(RfBox *box){BY_PAIRS(sweep_pairs, sweep)}
 
 /* Independent rows among the free ones: orthonormal q (rows of r), triangle T (row stride r+1) with V_f = sum
  * T q. At most r are kept; dependent ones stay where they are. */

@@ -140,6 +140,20 @@ static RfStatus climb_from(RfSolve *s, const double *lambda, const double *start
   return value > above ? rf_directions_add(s->context, &s->steep, s->u, value, sign) : RF_OK;
 }
 
+/* Local maxima above `above` from random directions, with both signs. */
+static RfStatus climb_random(RfSolve *s, const double *lambda, rf_index starts, double above) {
+  RfStatus status = RF_OK;
+  double *start = RF_NEW(double, s->p->r);
+  if (!start) return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for a direction");
+  for (rf_index k = 0; k < starts && !status; k++) {
+    rf_random_direction(&s->random, start, s->p->r);
+    for (int sign = 1; sign >= -1 && !status; sign -= 2) status = climb_from(s, lambda, start, sign, above);
+    if (!status && rf_context_stop(s->context)) status = RF_INTERRUPTED;
+  }
+  rf_free(start);
+  return status;
+}
+
 /* Local maxima above 1 from every neuron, from random directions and from some samples. */
 static RfStatus climb_all(RfSolve *s, const double *lambda, double above) {
   RfStatus status = RF_OK;
@@ -154,15 +168,7 @@ static RfStatus climb_all(RfSolve *s, const double *lambda, double above) {
     const RfPattern *pattern = rf_master_pattern(s->master, j);
     status = climb_from(s, lambda, pattern->r, pattern->sign, above);
   }
-  double *start = RF_NEW(double, p->r);
-  if (!start) return rf_fail(s->context, RF_ERR_MEMORY, "out of memory for a direction");
-  for (rf_index k = 0; k < starts && !status; k++) {
-    rf_random_direction(&s->random, start, p->r);
-    for (int sign = 1; sign >= -1 && !status; sign -= 2) status = climb_from(s, lambda, start, sign, above);
-    if (!status && rf_context_stop(s->context)) status = RF_INTERRUPTED;
-  }
-  rf_free(start);
-  return status;
+  return status ? status : climb_random(s, lambda, starts, above);
 }
 
 typedef struct Ranked {
@@ -219,23 +225,29 @@ static RfStatus first_patterns(RfSolve *s) {
 /* The exact search on multipliers: first with a limit on its nodes; when that is not enough, looser targets
  * come first, so that a long proof leaves better and better lower bounds behind. Each costs a few times the
  * one before it, and none a large part of the last, as one at 1.2 would (a fifth of all nodes at 80 samples
- * in 10 dimensions); what would not raise the bound known is left out. */
+ * in 10 dimensions); what would not raise the bound known is left out. Before each of them climbs look for
+ * what is missing, for a small part of what the searches took so far: a search that finds it late is lost. */
 RfStatus rf_solve_prove(RfSolve *s, const double *lambda, double slack, double *norm) {
-  static const double targets[] = {10, 3, 2, 1.5};
-  enum { enough_found = 100 };
+  static const double targets[] = {10, 3, 2, 1.5, 1};
+  enum { enough_found = 100, count = sizeof targets / sizeof *targets };
   rf_index first_nodes = s->p->r <= 6 ? 100000 : 20000; /* trees are small in few dimensions */
   double value = rf_la_dot(s->p->b, lambda, s->p->n);
+  rf_index before = s->result->nodes, climbed = 0;
   RfStatus status = prove_norm(s, lambda, 1 + slack, enough_found, first_nodes, norm);
   if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   if (status || *norm <= 1 + fmax(rf_norm_enough, slack) || s->steep.count > 0) return status;
-  for (size_t k = 0; k < sizeof targets / sizeof *targets && !status && targets[k] > 1 + 2 * slack; k++) {
-    if (value / targets[k] <= s->lower) continue;
-    status = prove_norm(s, lambda, targets[k], enough_found, 0, norm);
+  for (int k = 0; k < count && !status; k++) {
+    double target = fmax(targets[k], 1 + slack);
+    bool last = k + 1 == count;
+    if (!last && (target <= 1 + 2 * slack || value / target <= s->lower)) continue;
+    rf_index climbs = (s->result->nodes - before) / rf_climb_nodes;
+    if (s->p->r > 2) status = climb_random(s, lambda, climbs - climbed, 1 + fmax(rf_missing_pattern, slack));
+    climbed = climbs;
+    if (status || s->steep.count > 0) return status;
+    status = prove_norm(s, lambda, target, enough_found, 0, norm);
     if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
     if (s->steep.count > 0) return status;
   }
-  if (!status) status = prove_norm(s, lambda, 1 + slack, enough_found, 0, norm);
-  if (status >= 0) rf_solve_offer_multipliers(s, lambda, *norm);
   return status;
 }
 
@@ -246,9 +258,14 @@ RfStatus rf_solve_try(RfSolve *s, const double *lambda, double slack, rf_index n
   return status;
 }
 
-/* Polish, then prove. `final` proves also without a polish. *added counts patterns that were missing; *done:
- * the point is polished and a proof was not asked for. */
-static RfStatus finish(RfSolve *s, double aim, bool final, rf_index *added, bool *done) {
+/* Whether a proof of the present multipliers could leave a gap that is small enough. */
+static bool could_close(const RfSolve *s, double aim) {
+  return s->upper - rf_la_dot(s->p->b, s->trial, s->p->n) <= aim * s->upper;
+}
+
+/* Polish, then prove. `final` proves also without a polish what can close the gap, `last` whatever there is.
+ * *added counts patterns that were missing; *done: the point is polished and a proof was not asked for. */
+static RfStatus finish(RfSolve *s, double aim, bool final, bool last, rf_index *added, bool *done) {
   const RfReduced *p = s->p;
   RfAtoms atoms = {.r = p->r};
   bool polished = false;
@@ -259,10 +276,11 @@ static RfStatus finish(RfSolve *s, double aim, bool final, rf_index *added, bool
     status = climb_all(s, s->trial, 1 + rf_missing_pattern);
     if (!status) status = add_steepest(s, 50, added);
     if (*added == 0) rf_solve_offer_network(s, &atoms);
+    if (*added == 0 && s->steep.count > 0) polished = false; /* the patterns it left out do not hold */
   }
   if (!s->prove)
     *done = (polished && *added == 0) || final;
-  else if (!status && *added == 0 && (polished || final)) {
+  else if (!status && *added == 0 && (polished || last || (final && could_close(s, aim)))) {
     double slack = aim > rf_loose_aim ? aim / 4 : rf_norm_slack; /* a loose aim makes a short proof */
     status = rf_solve_prove(s, s->trial, slack, &norm);
     if (!status && norm > 1 + fmax(rf_norm_enough, slack)) status = add_steepest(s, 50, added);
@@ -356,7 +374,7 @@ RfStatus rf_solve_generate(RfSolve *s, double aim) {
     if (!status && added == 0 && goal < rf_goal_polish) {
       status = master_network(s);
       bool done = false;
-      if (!status) status = finish(s, aim, goal < rf_goal_final, &added, &done);
+      if (!status) status = finish(s, aim, goal < rf_goal_final, goal < rf_goal_last, &added, &done);
       if (done || rf_solve_close(s, aim)) break;
       if (!status && added == 0 && goal < rf_goal_last) break;
     }

@@ -165,7 +165,8 @@ void rf_master_restore(RfMaster *master, double gap) {
   for (rf_index j = 0; j < master->count; j++)
     largest = fmax(largest, rf_pattern_solve(master, &master->list[j], master->lambda));
   bool first = master->mu == 0;
-  double aim = first ? 0.5 : 0.98;
+  double aim =
+      first ? 0.5 : 1 - fmin(0.02, gap); /* as far inside as the gap is wide: from farther steps are short */
   if (largest > aim || first) rf_la_scale(master->lambda, aim / largest, p->n);
   for (rf_index j = 0; j < master->count; j++) rf_pattern_solve(master, &master->list[j], master->lambda);
   master->mu = fmax(master->mu, gap * rf_la_dot(p->b, master->lambda, p->n) / (double)(p->n + master->count));

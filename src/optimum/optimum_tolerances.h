@@ -48,6 +48,9 @@ static const double rf_wide_share = 0.3;
 static const double rf_coupled_slack = 1e-9;
 /* The share of target - 1 that the even structure may cost (search.c). */
 static const double rf_even_share = 0.75;
+/* Nodes per random climb with both signs before a longer search: a climb costs about 30 nodes, so that all of
+ * them take a tenth of what was searched. */
+static const long rf_climb_nodes = 100;
 /* Growth of the value below which a climb stops. */
 static const double rf_climb_growth = 1e-14;
 

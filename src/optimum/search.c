@@ -34,7 +34,7 @@ typedef RfSearchLevel Level;
 static void worker_free(Work *w) {
   rf_free(w->levels), rf_free(w->store), rf_free(w->sides), rf_free(w->list), rf_free(w->bundle);
   rf_free(w->u), rf_free(w->matrix), rf_free(w->vector), rf_free(w->ray), rf_free(w->wide), rf_free(w->reach);
-  rf_free(w->scale), rf_free(w->wide_at);
+  rf_free(w->scale), rf_free(w->wide_at), rf_free(w->eigen);
   w->box.coef = w->box.low = w->box.high = NULL; /* those of a level */
   rf_box_free(&w->box);
 }
@@ -49,7 +49,7 @@ static RfStatus worker_new(Work *w) {
   w->sides = RF_NEW(signed char, levels *(w->own + 1));
   w->u = RF_NEW(double, r), w->matrix = RF_NEW(double, 2 * order * order);
   w->vector = RF_NEW(double, 2 * order), w->scale = RF_NEW(double, w->own);
-  w->wide_at = RF_NEW(rf_index, w->own);
+  w->wide_at = RF_NEW(rf_index, w->own), w->eigen = RF_NEW(double, order), w->eigen_order = 0;
   w->ray = RF_NEW(double, w->own), w->wide = rf_alloc(r, sizeof *w->wide);
   RfStatus status = rf_box_new(w->context, &w->box, w->count, r);
   if (!status) status = rf_rays_worker(w);
@@ -57,7 +57,7 @@ static RfStatus worker_new(Work *w) {
   rf_free(w->box.coef), rf_free(w->box.low), rf_free(w->box.high);
   w->box.coef = w->box.low = w->box.high = NULL;
   if (!w->levels || !w->store || !w->sides || !w->u || !w->matrix || !w->vector || !w->ray || !w->wide ||
-      !w->scale || !w->wide_at)
+      !w->scale || !w->wide_at || !w->eigen)
     return rf_fail(w->context, RF_ERR_MEMORY, "out of memory for the search");
   for (rf_index k = 0; k < levels; k++) {
     double *s = w->store + k * per;
@@ -337,6 +337,7 @@ static int by_bound(const void *a, const void *b) {
 
 static void search_subtree(Work *w, Subtree *t) {
   w->search = &t->search, w->stopped = false, w->status = RF_OK;
+  w->eigen_order = 0; /* what a subtree says does not depend on the one before it */
   if (subtree_load(w, t)) visit_children(w, 0, t->split);
   t->status = w->status;
 }
@@ -371,7 +372,7 @@ static void search_forest(Forest *f, const RfSearch *whole) {
     RfContext context = *w->context;
     Work own = *w;
     own.context = &context, own.cut = &f->cut, own.list = NULL, own.room = 0;
-    own.bundle = own.reach = NULL,
+    own.bundle = own.reach = own.eigen = NULL,
     memset(&own.box, 0, sizeof own.box); /* those of w, if worker_new ends early */
     RfStatus status = worker_new(&own);
     bool callers = false; /* this is the thread of the call */

@@ -82,35 +82,53 @@ bool rf_node_root(RfSearchWork *w, RfSearchLevel *v) {
 /* ---- bounds ----------------------------------------------------------------------------------- */
 
 /* Cholesky of (bound I - A) succeeds: then bound (1 + 2 r^2 u) is above the largest eigenvalue of A as stored
- * (Rump, Verification of positive definiteness, 2006, thm 2.3). A is r x r, work likewise. */
+ * (Rump, Verification of positive definiteness, 2006, thm 2.3: (r + 1) u times the trace, which is r bound at
+ * most, and one u more for entries that are multiplied by the inverse of the diagonal). A is r x r, work
+ * likewise; the inverses of the diagonal are left on it. */
 static bool above_spectrum(const double *A, double bound, double *L, rf_index r) {
-  for (rf_index i = 0; i < r; i++)
-    for (rf_index j = 0; j <= i; j++) {
-      double sum = (i == j ? bound : 0) - A[i * r + j] - rf_short_dot(L + i * r, L + j * r, j);
-      if (i == j && !(sum > 0)) return false;
-      L[i * r + j] = i == j ? sqrt(sum) : sum / L[j * r + j];
-    }
+  for (rf_index i = 0; i < r; i++) {
+    for (rf_index j = 0; j < i; j++)
+      L[i * r + j] = (-A[i * r + j] - rf_short_dot(L + i * r, L + j * r, j)) * L[j * r + j];
+    double left = bound - A[i * r + i] - rf_short_dot(L + i * r, L + i * r, i);
+    if (!(left > 0)) return false;
+    L[i * r + i] = 1 / sqrt(left);
+  }
   return true;
 }
 
-/* Upper bound of the largest eigenvalue of a positive semidefinite A (order m): power iteration, then proof.
- * A was summed from at most own + r terms: its errors are below that many u times its trace. */
-static double largest_eigenvalue(RfSearchWork *w, const double *A, rf_index m) {
-  double *x = w->vector, *z = w->vector + m, value = 0, trace = 0;
-  for (rf_index k = 0; k < m; k++) x[k] = 1 + 0.1 * (double)(k % 3), trace += A[k * m + k];
-  double error = (double)(2 * m * m + 8) * rf_unit_roundoff;
-  double formed = (double)(w->own + w->r + 4) * rf_unit_roundoff * rf_length_slack;
-  for (int step = 0; step < 12; step++) {
+/* `steps` of a power iteration from the unit x; the length of the last image. */
+static double power(const double *A, double *x, double *z, rf_index m, int steps) {
+  double value = 0;
+  for (int step = 0; step < steps; step++) {
     for (rf_index k = 0; k < m; k++) z[k] = rf_short_dot(A + k * m, x, m);
     value = sqrt(rf_short_dot(z, z, m));
-    if (value == 0) return trace * (1 + 2 * formed);
+    if (value == 0) return 0;
     for (rf_index k = 0; k < m; k++) x[k] = z[k] / value;
-    if (step == 0) value = 0;
   }
-  for (double factor = 1.02; factor < 1.5; factor += 0.08)
-    if (above_spectrum(A, factor * value, w->matrix + m * m, m))
-      return factor * value * (1 + 2 * error) + 2 * formed * trace;
-  return trace * (1 + 2 * formed);
+  return value;
+}
+
+/* Upper bound of the largest eigenvalue of a positive semidefinite A (order m): power iteration, then proof.
+ * The matrices of neighbouring nodes differ by a few samples: the iteration goes on from the last vector, and
+ * goes further where the proof shows that it was not enough. A was summed from at most own + r terms: its
+ * errors are below that many u times its trace. */
+static double largest_eigenvalue(RfSearchWork *w, const double *A, rf_index m) {
+  bool warm = w->eigen_order == m;
+  double *x = w->eigen, *z = w->vector, *L = w->matrix + m * m, trace = 0;
+  double error = (double)(2 * m * m + 8) * rf_unit_roundoff;
+  double formed = (double)(w->own + w->r + 4) * rf_unit_roundoff * rf_length_slack;
+  for (rf_index k = 0; k < m; k++) trace += A[k * m + k];
+  for (rf_index k = 0; k < m && !warm; k++) x[k] = 1 + 0.1 * (double)(k % 3);
+  double value = power(A, x, z, m, warm ? 4 : 12), factor = 1.01;
+  w->eigen_order = value > 0 ? m : 0;
+  if (value == 0) return trace * (1 + 2 * formed);
+  bool above = above_spectrum(A, factor * value, L, m);
+  for (int more = 0; more < 2 && !above; more++) {
+    value = power(A, x, z, m, 8);
+    above = above_spectrum(A, factor * value, L, m);
+  }
+  while (!above && (factor += 0.08) < 1.5) above = above_spectrum(A, factor * value, L, m);
+  return above ? factor * value * (1 + 2 * error) + 2 * formed * trace : trace * (1 + 2 * formed);
 }
 
 /* Upper bound of the largest eigenvalue of sum lambda_i x_i x_i^T over the listed samples, of their Gram
@@ -160,7 +178,7 @@ double rf_node_constant(RfSearchWork *w, RfSearchLevel *v) {
 static double inverse_form(const double *L, const double *x, double *y, rf_index m) {
   double sum = 0;
   for (rf_index i = 0; i < m; i++) {
-    y[i] = (x[i] - rf_short_dot(L + i * m, y, i)) / L[i * m + i];
+    y[i] = (x[i] - rf_short_dot(L + i * m, y, i)) * L[i * m + i];
     sum += y[i] * y[i];
   }
   return sum;

@@ -49,6 +49,8 @@ typedef struct RfSearchWork {
   RfWide *wide;                      /* work, r */
   double *u, *matrix, *vector, *ray; /* work */
   double *scale;                     /* work, own */
+  double *eigen;                     /* the last vector of a power iteration, of length eigen_order */
+  rf_index eigen_order;              /* 0 = none in this subtree */
   rf_index *wide_at;                 /* work, own: free samples with wide ranges */
   double *bundle, *reach;            /* work of the rays */
   int *list;                         /* indices of rays, of all levels one after the other */

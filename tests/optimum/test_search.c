@@ -130,8 +130,40 @@ static void test_plane(void **state) {
   }
 }
 
+/* The kernels for few dimensions against the loop for any: the same rows with zeros behind them. */
+static void test_kernels(void **state) {
+  (void)state;
+  enum { n = 17, wide = 14 };
+  RfContext context;
+  rf_context_init(&context);
+  RfRandom random;
+  rf_random_init(&random, 7, 1);
+  for (rf_index r = 2; r <= 12; r += 2) {
+    RfBox few, any;
+    double V[n * 12], W[n * wide] = {0};
+    assert_ok(&context, rf_box_new(&context, &few, n, r));
+    assert_ok(&context, rf_box_new(&context, &any, n, wide));
+    for (rf_index i = 0; i < n; i++) {
+      rf_random_direction(&random, V + i * r, r);
+      memcpy(W + i * wide, V + i * r, (size_t)r * sizeof(double));
+      few.coef[i] = any.coef[i] = rf_random_uniform(&random);
+      few.low[i] = any.low[i] = i % 5 == 0 ? few.coef[i] : 0.2;
+      few.high[i] = any.high[i] = i % 5 == 0 ? few.coef[i] : i % 3 == 0 ? INFINITY : 0.8;
+    }
+    few.V = V, any.V = W;
+    rf_box_residual(&few), rf_box_residual(&any);
+    for (rf_index k = 0; k < r; k++) assert_true(fabs(few.res[k] - any.res[k]) < 1e-14);
+    for (int sweep = 0; sweep < 3; sweep++) {
+      double a = rf_box_sweep(&few), b = rf_box_sweep(&any);
+      assert_true(fabs(a - b) < 1e-13);
+    }
+    for (rf_index i = 0; i < n; i++) assert_true(fabs(few.coef[i] - any.coef[i]) < 1e-13);
+    rf_box_free(&few), rf_box_free(&any);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_value), cmocka_unit_test(test_near_dependence),
-                                     cmocka_unit_test(test_plane)};
+                                     cmocka_unit_test(test_plane), cmocka_unit_test(test_kernels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

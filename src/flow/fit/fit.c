@@ -151,7 +151,8 @@ RfStatus rf_run_gather(RfRun *run) {
     rf_system_fields(&run->system, run->system.y);
     rf_system_planes(&run->system, run->system.y);
   }
-  if (!status && !rf_problem_wide(run->problem)) status = rf_apart_carry(&run->system);
+  if (!status && !rf_problem_wide(run->problem)) status = rf_apart_keep(&run->system);
+  if (!status) status = rf_apart_carry(&run->system);
   for (rf_index u = 0; u < run->system.units && !status && rf_run_large(run); u++)
     status = rf_apart_slide(&run->system, u); /* small ones are parted at valleys that matter */
   const double *q = rf_system_hold(&run->system, run->system.y);

@@ -1,17 +1,18 @@
-/* RODAS (rodas.h) for the flow of units. With the
- * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
- * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
- * solved densely while they are small, and by implicit_blocks.c otherwise. */
+/* RODAS5P (rodas.h) for the flow of units. With the analytic Jacobian J = B + U K,   B block diagonal (one
+ * block of d+2 per unit),   U = df/dc,   K = dc/dy, of rank r = number of samples whose weight has not
+ * underflowed, the systems (1/(h gamma) - J) k = rhs are solved densely while they are small, and by
+ * implicit_blocks.c otherwise. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "flow/fit/implicit_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/rodas.h"
 
 /* Unknowns up to which systems are solved densely, and samples up to which in margins. */
-enum { STAGES = RF_RODAS_STAGES, DENSE_LIMIT = 120, MOST_MARGINS = 240 };
+enum { STAGES = RF_RODAS5_STAGES, DENSE_LIMIT = 120, MOST_MARGINS = 240 };
 
 struct RfImplicit {
   RfContext *context;
@@ -85,42 +86,51 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
 
 /* ---- small dense LU, rows contiguous ------------------------------------------------------- */
 
-bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
+RF_HOT bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     rf_index best = k;
-    for (rf_index r = k + 1; r < n; r++)
-      if (fabs(A[r * n + k]) > fabs(A[best * n + k])) best = r;
+    double most = fabs(A[k * n + k]);
+    for (rf_index r = k + 1; r < n; r++) {
+      double size = fabs(A[r * n + k]);
+      if (size > most) most = size, best = r;
+    }
     pivot[k] = (int32_t)best;
-    if (!(fabs(A[best * n + k]) > 0) || !isfinite(A[best * n + k])) return false;
+    if (!(most > 0) || !isfinite(most)) return false;
     if (best != k)
       for (rf_index j = 0; j < n; j++) {
         double swap = A[k * n + j];
         A[k * n + j] = A[best * n + j], A[best * n + j] = swap;
       }
-    double inverse = 1 / A[k * n + k];
+    const double *restrict top = A + k * n;
+    double inverse = 1 / top[k];
     for (rf_index r = k + 1; r < n; r++) {
-      double factor = A[r * n + k] * inverse;
-      A[r * n + k] = factor;
+      double *restrict row = A + r * n, factor = row[k] * inverse;
+      row[k] = factor;
       if (factor == 0) continue;
-      double *row = A + r * n;
-      const double *top = A + k * n;
       for (rf_index j = k + 1; j < n; j++) row[j] -= factor * top[j];
     }
   }
   return true;
 }
 
-void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+/* Four sums beside each other, so that none waits for the last. */
+static inline double dot_of_four(const double *restrict x, const double *restrict y, rf_index n) {
+  double sum[4] = {0, 0, 0, 0};
+  rf_index i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int j = 0; j < 4; j++) sum[j] += x[i + j] * y[i + j];
+  for (; i < n; i++) sum[0] += x[i] * y[i];
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+RF_HOT void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     double swap = b[k];
     b[k] = b[pivot[k]], b[pivot[k]] = swap;
   }
-  for (rf_index r = 0; r < n; r++)
-    for (rf_index k = 0; k < r; k++) b[r] -= A[r * n + k] * b[k];
-  for (rf_index r = n - 1; r >= 0; r--) {
-    for (rf_index k = r + 1; k < n; k++) b[r] -= A[r * n + k] * b[k];
-    b[r] /= A[r * n + r];
-  }
+  for (rf_index r = 1; r < n; r++) b[r] -= dot_of_four(A + r * n, b, r);
+  for (rf_index r = n - 1; r >= 0; r--)
+    b[r] = (b[r] - dot_of_four(A + r * n + r + 1, b + r + 1, n - 1 - r)) / A[r * n + r];
 }
 
 /* ---- Jacobian ------------------------------------------------------------------------------ */
@@ -391,7 +401,7 @@ static void stage_margins(RfImplicit *method, RfSystem *system, const double *y,
   rf_margin_others(system, method->plain, y, method->given);
   for (rf_index i = 0; i < system->n; i++) {
     double sum = method->start[i] + (last ? method->change[s][i] : 0);
-    for (int j = 0; j < s; j++) sum += rf_rodas_a[s][j] * method->change[j][i];
+    for (int j = 0; j < s; j++) sum += rf_rodas5_a[s][j] * method->change[j][i];
     method->given[i] += sum;
   }
 }
@@ -422,7 +432,7 @@ static bool factor(RfImplicit *method, const RfSystem *system, double shift) {
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol) {
   rf_index N = system->units * (system->d + 2);
-  double shift = 1 / (h * rf_rodas_gamma);
+  double shift = 1 / (h * rf_rodas5_gamma);
   *error = INFINITY;
   if (!factor(method, system, shift)) return RF_OK;
   for (int s = 0; s < STAGES; s++) {
@@ -432,7 +442,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
       if (method->plain) rf_plain_from_polar(method->plain, system, method->point);
       for (int j = 0; j < s; j++)
-        if (rf_rodas_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas_a[s][j], method->stage[j], N);
+        if (rf_rodas5_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas5_a[s][j], method->stage[j], N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
       stage_rate(method, system, s);
@@ -441,7 +451,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     double *sum = method->stage[s];
     memcpy(sum, f, (size_t)N * sizeof(double));
     for (int j = 0; j < s; j++)
-      if (rf_rodas_c[s][j] != 0) rf_la_axpy(sum, rf_rodas_c[s][j] / h, method->stage[j], N);
+      if (rf_rodas5_c[s][j] != 0) rf_la_axpy(sum, rf_rodas5_c[s][j] / h, method->stage[j], N);
     pack(system, method->packed, sum);
     solve(method, system, method->packed);
     unpack(system, sum, method->packed);
