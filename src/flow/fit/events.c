@@ -154,6 +154,16 @@ static double slack_of(const RfRun *run, rf_index k, rf_index i) {
   return fmax(RF_TOL_CUT_LEAST * terms, fmin(RF_TOL_PLANE * terms, shows)) + fmax(drift, 0);
 }
 
+/* Nothing pushes unit k across hyperplane i but rounding: w.x e^rho stays what it is, while w.x falls below
+ * what an implicit step leaves of it, on whichever side. */
+static bool not_driven(const RfRun *run, rf_index k, rf_index i) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  double push = fabs(rf_la_dot(rf_system_g(system, k), system->problem->X + i * d, d));
+  return run->implicit && !run->problem->freeze_second &&
+         push <= RF_TOL_CANCELLED * strength(system, k) * system->x_norm[i];
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
@@ -171,6 +181,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
+    below = below && !not_driven(run, k, i);
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (status) return status;
     /* a little beyond its side by rounding: put back before growth makes a margin of it */
