@@ -102,9 +102,9 @@ typedef struct RfSystem {
   double known;      /* relative: what steps leave the weights known to, rounding at least */
   double *conserved; /* m: (a^2-|w|^2)/|(w,a)|^2 at the start, for the monitor; and rho at the start */
   /* clocks */
-  double tau, log_t; /* log_t of the summed loss */
-  double log_S_step;
-  double mu, kappa; /* drift taken from every rho, and its integral */
+  double tau, log_t, log_S_step; /* log_t of the summed loss */
+  double mu, kappa;              /* drift taken from every rho, and its integral */
+  RfLift lift;                   /* drift.h */
   /* work, valid after an evaluation */
   double *H, *M, *g; /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
   double *V;         /* classes x d: sum of a w e^{2 rho} over the class */

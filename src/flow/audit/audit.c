@@ -102,6 +102,7 @@ static void take_residue(RfAudit *audit, const State *state, rf_index i) {
 /* Margins by the signs of w.x, and the weights of the samples in the clock S of the run. */
 static void read_margins(RfAudit *audit, const State *state, double log_S) {
   const RfFlowProblem *problem = state->run->problem;
+  const RfLift *lift = &state->run->system.lift;
   rf_index n = audit->n, d = audit->d;
   const double wall = 650; /* samples that nobody sees are not part of S, and may be heavy */
   memset(audit->q, 0, (size_t)n * sizeof(double));
@@ -115,7 +116,9 @@ static void read_margins(RfAudit *audit, const State *state, double log_S) {
   for (rf_index i = 0; i < n; i++) {
     audit->q[i] *= problem->y[i];
     take_residue(audit, state, i);
-    audit->c[i] = problem->y[i] * exp(fmin(wall, rf_loss_log_slope(problem->loss, audit->q[i]) - log_S));
+    double lifted = rf_lift_of(lift, i) - lift->by; /* a drift (F.5a): S is told in true times */
+    audit->c[i] =
+        problem->y[i] * exp(fmin(wall, rf_loss_log_slope(problem->loss, audit->q[i]) - log_S + lifted));
   }
 }
 
@@ -381,7 +384,7 @@ RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   rf_index size = rf_system_size(system), evaluations = system->evaluations;
   rf_index every = between_looks(evaluations, audit->large ? STEP_EVERY_LARGE : STEP_EVERY, STEPS);
   double before, after, spent = 0;
-  if (run->problem->freeze_second || system->mu != 0) return RF_OK;
+  if (run->problem->freeze_second || system->mu != 0 || system->lift.on) return RF_OK;
   if (audit->stepped_at > 0 && evaluations - audit->stepped_at < every) return RF_OK;
   audit->stepped_at = evaluations;
   RfStatus status = make_room(audit, size);

@@ -71,7 +71,7 @@ static double strength_on_line(const RfSystem *system, const RfSlide *slide, rf_
 /* How far beyond [leak,1] a slope of unit k has to be. */
 static double slope_slack(const RfRun *run, rf_index k) {
   const RfSystem *system = &run->system;
-  if (run->implicit) return RF_TOL_SLOPE_STIFF;
+  if (run->implicit && !system->lift.there) return RF_TOL_SLOPE_STIFF;
   return rf_la_norm(system->y + k * system->d, system->d) < RF_TOL_ORIGIN ? RF_TOL_SLOPE_ORIGIN
                                                                           : RF_TOL_SLOPE;
 }

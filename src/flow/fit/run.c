@@ -244,7 +244,8 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
   bool stiff = rf_explicit_stiff(method, system, h);
-  RfStatus status = run->recording && run->since_event % 16 == 8 ? rf_trace_energy(run, h) : RF_OK;
+  RfStatus status =
+      run->recording && run->since_event % 16 == 8 && !system->lift.on ? rf_trace_energy(run, h) : RF_OK;
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
   if (stiff) run->stiff_steps++, run->h_stiff = h;
   if (!status) status = rf_observe_inside(run, h, 1);

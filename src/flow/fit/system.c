@@ -124,7 +124,7 @@ static void weights(RfSystem *system) {
   double top = -INFINITY, sum = 0;
   double weightless = system->problem->freeze_second ? 0 : RF_TOL_WEIGHTLESS; /* its steps grow like tau */
   for (rf_index i = 0; i < n; i++) {
-    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
+    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]) + rf_lift_of(&system->lift, i);
     if (system->seen[i]) top = fmax(top, system->p[i]);
   }
   for (rf_index i = 0; i < n;
@@ -134,7 +134,7 @@ static void weights(RfSystem *system) {
     system->p[i] = exp(relative > RF_TOL_WALL ? RF_TOL_WALL : relative);
     if (system->seen[i]) sum += system->p[i];
   }
-  system->log_S = top + log(sum);
+  system->log_S = top + log(sum) - system->lift.by; /* true times */
   for (rf_index i = 0; i < n; i++) {
     system->p[i] /= sum;
     system->c[i] = system->p[i] > weightless ? system->p[i] * system->problem->y[i] : 0;

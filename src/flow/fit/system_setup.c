@@ -7,6 +7,8 @@
 #include <string.h>
 
 void rf_system_free(RfSystem *system) {
+  rf_free(system->lift.of);
+  rf_free(system->lift.grows);
   if (system->slide)
     for (rf_index k = 0; k < system->m; k++) {
       rf_free(system->slide[k].on);
