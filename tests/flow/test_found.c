@@ -41,6 +41,9 @@ static const Found found[] = {
     /* a valley whose slope tends to its end was met and left without end: events accumulated, undecided */
     {FAMILY_SYMMETRIC, 1794838691, 171, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_SYMMETRIC, 1794838691, 1979, false, RF_FLOW_NOT_SEPARATED},
+    /* a sample orthogonal to all forces: w.x falls below what a step of growth 6 leaves of it, which was on
+     * the other side of its hyperplane */
+    {FAMILY_ORTHONORMAL, 1794849459, 27, false, RF_FLOW_NOT_SEPARATED},
     /* undecided for no reason: no step found at a sample seen again, no legal multipliers */
     {FAMILY_ORTHONORMAL, 1794840183, 208, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_SYMMETRIC, 1794838691, 1052, false, RF_FLOW_CONVERGED},
@@ -131,6 +134,10 @@ static const Found found[] = {
     {FAMILY_LINE, 1794820001, 59, false, RF_FLOW_CONVERGED},
     /* w.x falls like 1/ln t beside a neuron that grows, and what it adds to the margin stays: never met */
     {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
+    /* drifts that rounding hides before the hyperplane is met, at ln t = 35: undecided */
+    {FAMILY_LINE, 1794840183, 159, false, RF_FLOW_NOT_SEPARATED},
+    /* two rows on one ray with different labels, and a drift all the same */
+    {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };
 
 /* Without the finer run, which is too long. */
