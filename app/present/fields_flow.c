@@ -85,10 +85,9 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("limit.kkt.complementarity", "", "(2/|theta|^2) sum lambda_i (q_i - 1)"),
     RF_NUMBER_ROW("limit.kkt.lambda[]", "", "multipliers, n values >= 0"),
     RF_INTEGER_ROW("limit.resting[]", "not-separated: samples that are never fitted, y f(x) <= 0 for ever"),
-    RF_NUMBER_ROW(
-        "limit.direction_error", "",
-        "estimated error of the direction, from two runs; converged above 1e-4: a large problem, both end "
-        "at the same network, whose neurons share it differently"),
+    RF_NUMBER_ROW("limit.direction_error", "",
+                  "estimated error of the direction, from two runs or three; converged above 1e-4: all end "
+                  "at the same network, whose neurons share it differently"),
     RF_OBJECT_ROW("limit.compared", "how the second run differed; null without one"),
     RF_NUMBER_ROW("limit.compared.tolerance", "", "its integrator's tolerance relative to the first run's"),
     RF_NUMBER_ROW("limit.compared.frozen_at", "",

@@ -307,7 +307,7 @@ typedef struct RfFlowLimit {
   rf_index n_dead, *dead;
   double stationarity, complementarity; /* NaN when not separated */
   double *lambda;                       /* n */
-  double direction_error; /* |difference| of two runs at different settings; NaN without a second run */
+  double direction_error; /* largest |difference| to runs at other settings; NaN without a second run */
   RfFlowCompared compared;
   rf_index n_candidates; /* undecided because runs disagree: where each of them ended, the first run first */
   RfFlowCandidate *candidates;

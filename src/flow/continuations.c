@@ -143,7 +143,9 @@ static RfStatus field_of_choice(RfContext *context, Turn *turn) {
   return status;
 }
 
-/* s g.x of hyperplane z, 0 where it is rounding. */
+/* s g.x of hyperplane z, 0 where it is rounding: of its terms, which a sample on its inactive side is none
+ * of.
+ */
 static double push(const Turn *turn, rf_index z) {
   const RfAlignField *field = turn->field;
   rf_index i = turn->on[z], d = turn->d;
@@ -153,7 +155,7 @@ static double push(const Turn *turn, rf_index z) {
     rounding = turn->slack[i];
   } else {
     double size = rf_la_norm(x, d);
-    rounding = RF_TOL_SIDE * size * (rf_la_norm(turn->g, d) + fabs(field->c[i]) * size);
+    rounding = RF_TOL_SIDE * size * (rf_la_norm(turn->g, d) + fabs(field->c[i]) * turn->slope[z] * size);
   }
   return fabs(along) <= rounding ? 0 : along;
 }

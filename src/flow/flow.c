@@ -121,36 +121,52 @@ static double allowed(const RfFlowProblem *problem, const RfFlowLimit *a, const 
   return open && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
 }
 
-/* |difference| of the limit directions of two runs; 2 when this one ends without a limit, NaN when it is
- * stopped by the caller. Where they are apart both are kept as candidates. */
-static RfStatus other_run(RfContext *context, double *error, bool *agree, RfFlowLimit *first,
-                          const RfFlowProblem *problem, const RfFlowSettings *settings,
-                          const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
+/* Where a run at other settings ends. */
+static RfStatus run_again(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                          const RfFlowSettings *settings, const RfFlowCheckpoint *from,
+                          const RfFlowVariant *variant) {
   RfRun run;
   RfPolish polish;
-  RfFlowLimit limit;
   RfFlowSettings quiet = *settings;
   quiet.want_checkpoint = NULL;
   quiet.trace = 0;
   quiet.branches = RF_BRANCHES_FOLLOW; /* the first run met none: rounding at large margins */
   quiet.observe = NULL;
   memset(&polish, 0, sizeof polish);
-  memset(&limit, 0, sizeof limit);
-  RfStatus status =
-      run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL, NULL);
-  *error = NAN, *agree = false;
+  memset(limit, 0, sizeof *limit);
+  RfStatus status = run_once(context, &run, &polish, limit, problem, &quiet, variant, from, NULL, NULL, NULL);
+  rf_polish_free(&polish);
+  rf_run_free(&run);
+  return status;
+}
+
+/* What another run says. */
+typedef struct Opinion {
+  double error; /* |difference| of the limit directions; 2 when it ends without a limit, NaN when the caller
+                   stops it */
+  bool agree;   /* it ended at the same limit, */
+  bool shared;  /* or at the same network, of which neurons have other shares */
+} Opinion;
+
+/* Another run. Where it ends apart from the first both are kept as candidates. */
+static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *first,
+                          const RfFlowProblem *problem, const RfFlowSettings *settings,
+                          const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
+  RfFlowLimit limit;
+  RfStatus status = run_again(context, &limit, problem, settings, from, variant);
+  *opinion = (Opinion){.error = NAN};
   if (!status && limit.outcome == RF_FLOW_CONVERGED) {
-    *error = rf_net_distance(&first->net, &limit.net);
-    *agree = *error <= allowed(problem, first, &limit);
+    opinion->error = rf_net_distance(&first->net, &limit.net);
+    opinion->agree = opinion->error <= allowed(problem, first, &limit);
+    opinion->shared = opinion->error <= RF_TOL_SPLIT && rf_limits_same_network(first, &limit);
   }
-  if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED) *error = 2;
-  bool apart = !status && !*agree && !isnan(*error);
+  if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED)
+    opinion->error = 2;
+  bool apart = !status && !opinion->agree && !isnan(opinion->error);
   if (apart && first->n_candidates == 0) status = keep_candidate(context, first, first, 0);
   if (!status && apart)
     status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
   limit_release(&limit);
-  rf_polish_free(&polish);
-  rf_run_free(&run);
   return status;
 }
 
@@ -182,27 +198,56 @@ static RfFlowVariant third_variant(const RfContext *context, const RfFlowProblem
   return variant;
 }
 
-/* When the second run ends elsewhere a third one decides; the disagreement is told all the same. */
+/* When the second run ends elsewhere a third one decides; the disagreement is told all the same. A second run
+ * that is coarser than the first is outvoted so. One that is finer is not, except about the shares of neurons
+ * in one and the same network, which are then known to what it tells. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agree,
                                const RfFlowProblem *problem, const RfFlowSettings *settings,
                                const RfFlowCheckpoint *from, bool cheap) {
   RfFlowVariant variant = second_variant(context, problem, cheap);
-  double error = NAN, disagreed = 0;
-  RfStatus status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
+  Opinion second = {.error = NAN}, last;
+  RfStatus status = other_run(context, &second, limit, problem, settings, from, &variant);
   bool decides = !locatable(problem); /* otherwise located events do, not a majority of long steps */
-  if (!status && !*agree && !isnan(error) && decides) {
-    disagreed = error, variant = third_variant(context, problem, variant.tolerance);
-    status = other_run(context, &error, agree, limit, problem, settings, from, &variant);
+  bool third = !status && !second.agree && !isnan(second.error) && decides;
+  last = second, *agree = second.agree;
+  if (third) {
+    bool finer_second = variant.tolerance < 1;
+    variant = third_variant(context, problem, variant.tolerance);
+    status = other_run(context, &last, limit, problem, settings, from, &variant);
+    *agree = last.agree && (!finer_second || second.shared);
+    if (finer_second && last.agree) last.error = fmax(last.error, second.error);
   }
-  if (status == RF_INTERRUPTED) status = RF_OK, error = NAN;
-  limit->direction_error = error;
+  if (status == RF_INTERRUPTED) status = RF_OK, last.error = NAN;
+  limit->direction_error = last.error;
   limit->compared = (RfFlowCompared){.made = true,
                                      .tolerance = variant.tolerance,
                                      .frozen_at = variant.q_frozen,
                                      .merging = variant.together * rf_run_together(problem),
                                      .by_steps = variant.by_steps,
                                      .from_start = !from,
-                                     .disagreed = disagreed};
+                                     .disagreed = third ? second.error : 0};
+  return status;
+}
+
+/* A drift that was followed under lifted weights to where it leads across nothing: does it so at other
+ * settings, under weights lifted less? */
+static RfStatus confirm_drift(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                              const RfFlowSettings *settings) {
+  RfFlowVariant variant = second_variant(context, problem, true);
+  variant.tolerance = fmax(variant.tolerance, RF_TOL_SECOND_DRIFT);
+  RfFlowLimit other;
+  RfStatus status = run_again(context, &other, problem, settings, NULL, &variant);
+  bool stopped = status == RF_INTERRUPTED || (!status && other.outcome == RF_FLOW_INTERRUPTED);
+  if (stopped) {
+    status = RF_OK, limit->outcome = RF_FLOW_INTERRUPTED;
+    rf_format(limit->why, RF_WHY_SIZE,
+              "stopped by the caller before a second run had confirmed the end of a drift");
+  } else if (!status && other.outcome != RF_FLOW_NOT_SEPARATED) {
+    limit->outcome = RF_FLOW_UNDECIDED;
+    rf_format(limit->why, RF_WHY_SIZE,
+              "neurons drift like ln t, and runs at different settings follow them elsewhere");
+  }
+  limit_release(&other);
   return status;
 }
 
@@ -261,6 +306,8 @@ static RfStatus finish(RfRun *run, RfFlowResult *result) {
   result->monitors.seconds_fit = run->seconds_fit;
   result->monitors.seconds_infinity = run->seconds_infinity;
   result->log_t_end = rf_run_log_t(run) + (run->problem->mean ? log((double)run->system.n) : 0);
+  if (result->n_events > 0)
+    result->log_t_end = fmax(result->log_t_end, result->events[result->n_events - 1].log_t);
   phases(run, result);
   rf_system_fields(&run->system, run->system.y);
   result->log_loss_end = rf_run_log_loss_true(run) - (run->problem->mean ? log((double)run->system.n) : 0);
@@ -347,6 +394,9 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status) judge_audit(result);
+  if (!status && settings->check_direction && run.system.lift.drive > 0 &&
+      result->limit.outcome == RF_FLOW_NOT_SEPARATED)
+    status = confirm_drift(context, &result->limit, &own, settings);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED &&
       !confirmed(&result->limit, by, problem)) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
@@ -355,12 +405,12 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     status =
         second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap);
     if (!status) judge_opinion(&result->limit, agree);
-    if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
-      run.phase.left = -1; /* taken up again, it repeats the last polish */
-      run.events = result->events, run.trace = result->trace;
-      status = rf_run_save(&run, &result->checkpoint);
-      run.events = NULL, run.trace = NULL;
-    }
+    run.phase.left = -1; /* taken up again, it repeats the last polish */
+  }
+  if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED && result->checkpoint.count == 0) {
+    run.events = result->events, run.trace = result->trace;
+    status = rf_run_save(&run, &result->checkpoint);
+    run.events = NULL, run.trace = NULL;
   }
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);

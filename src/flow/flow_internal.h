@@ -10,7 +10,7 @@
 
 enum { RF_MOST_OPTIONS = 16 };
 
-/* What the fit needs of the continuations of a neuron on hyperplanes of n_on samples; the caller's room. */
+/* What the fit needs of the continuations of a neuron on n_on hyperplanes; the caller's room. */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
   int8_t *sign;  /* n_on: the side it goes to in the one taken, 0 = it slides */
@@ -59,6 +59,7 @@ typedef struct RfSlide {
   rf_index rank;
   double *basis; /* rank rows of d, orthonormal, span of the normals */
   double *pinv;  /* n_planes rows of d: coefficients of the projection on the span, in terms of the normals */
+  double *pull;  /* n_planes rows of n: those times the samples; NULL where there are many */
   double *graded; /* with RfSystem.grade: rank rows of d, orthonormal, span of the normals over the grade */
 } RfSlide;
 
@@ -93,7 +94,7 @@ typedef struct RfSystem {
   rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
   double *offset;    /* m: rho of the neuron minus rho of its unit */
   double *apart;     /* apart.c: m rows of 2d+1, NULL = not kept: w of the neuron minus that of its unit, the
-                        unit's w     and the neuron's log-norm when that was so */
+                        unit's w and the neuron's log-norm when that was so */
   double *stretch;   /* layer.c: m: distances across a ridge are this many times what they are, 0 = not */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
@@ -101,9 +102,9 @@ typedef struct RfSystem {
   double known;      /* relative: what steps leave the weights known to, rounding at least */
   double *conserved; /* m: (a^2-|w|^2)/|(w,a)|^2 at the start, for the monitor; and rho at the start */
   /* clocks */
-  double tau, log_t; /* log_t of the summed loss */
-  double log_S_step;
-  double mu, kappa; /* drift taken from every rho, and its integral */
+  double tau, log_t, log_S_step; /* log_t of the summed loss */
+  double mu, kappa;              /* drift taken from every rho, and its integral */
+  RfLift lift;                   /* drift.h */
   /* work, valid after an evaluation */
   double *H, *M, *g; /* units x n: w.x (after rf_system_planes) ; classes x n ; classes x d */
   double *V;         /* classes x d: sum of a w e^{2 rho} over the class */
@@ -191,8 +192,9 @@ void rf_system_put_on(const RfSystem *system, rf_index unit, double *w);
 void rf_system_meet(const RfSystem *system, rf_index i, double *w);
 /* Drops dead units from the arrays; their neurons rest. */
 RfStatus rf_system_compress(RfSystem *system);
-/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it up
- * to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's, as a length. */
+/* apart.c: what merging leaves out, so that units may be parted again. Asks for it to be kept; brings it, and
+ * the shares, up to date; neuron k, of a unit with direction w, by itself (d); the largest of a unit's. */
+RfStatus rf_apart_keep(RfSystem *system);
 RfStatus rf_apart_carry(RfSystem *system);
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart);
 double rf_apart_spread(const RfSystem *system, rf_index unit);
@@ -207,10 +209,9 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together);
 void rf_system_count_members(RfSystem *system);
 /* w, a (joint norm 1; frozen second layer: true a, w in the gauge) and rho of neuron k. */
 void rf_system_neuron(const RfSystem *system, rf_index k, double *w, double *a, double *rho);
-double rf_system_q_min(const RfSystem *system); /* of the seen samples, at the last rf_system_fields */
-/* ln of the size of the network, by the units that are not dead. */
-double rf_system_log_size(const RfSystem *system);
-double rf_system_reach(const RfSystem *system); /* sum p_i |x_i| of the seen samples */
+double rf_system_q_min(const RfSystem *system);    /* of the seen samples, at the last rf_system_fields */
+double rf_system_log_size(const RfSystem *system); /* ln of the size of the network, without the dead */
+double rf_system_reach(const RfSystem *system);    /* sum p_i |x_i| of the seen samples */
 /* Rows of very different lengths: rounding of the largest margin that carries weight, by the terms that it is
  * the sum of; 0 for rows that are alike. */
 double rf_system_blur(const RfSystem *system);
@@ -279,9 +280,9 @@ typedef struct RfPhase {
   int part;         /* 0 not started, 1 fit, 2 climbing to large margins, 3 scale frozen */
   rf_index steps;   /* of the part */
   double tau_event; /* tau of the last event */
-  double best;      /* fit: ln L when it was last seen to fall by 1e-8 */
+  double best;      /* fit: ln L when it was last seen to fall by 1e-8; frozen: a distance before `last` */
   rf_index best_at; /* fit: step of that */
-  double size;      /* fit: ln of the size of the network when it was last seen to change */
+  double size;      /* ln of the size of the network; fit: last seen to change; frozen: at `best` */
   int round;        /* frozen: stretch */
   rf_index left;    /* frozen: steps left in it; 0 = to begin, -1 = only the polish */
   double last;      /* frozen: distance of the last polish */
@@ -371,8 +372,7 @@ typedef struct RfRun {
   int told_part;      /* and its part of the run */
   RfFlowTrace *trace; /* trace.c */
   rf_index n_trace, trace_stride, trace_count;
-  double log_t_class[2]; /* first time an output of the class (0: negative, 1: positive) exceeds 1/4, NaN
-                            before */
+  double log_t_class[2]; /* first time that an output of the class (0: -1, 1: +1) exceeds 1/4, or NaN */
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
   struct RfAudit *audit; /* audit/; NULL without */

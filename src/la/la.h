@@ -10,7 +10,14 @@
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-double rf_la_dot(const double *x, const double *y, rf_index n);
+double rf_la_long_dot(const double *x, const double *y, rf_index n);
+/* Short ones where they are needed: a call would cost more. */
+static inline double rf_la_dot(const double *x, const double *y, rf_index n) {
+  double sum = 0;
+  if (n >= 16) return rf_la_long_dot(x, y, n);
+  for (rf_index i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
 double rf_la_norm(const double *x, rf_index n); /* no overflow or underflow on the way */
 double rf_la_max_abs(const double *x, rf_index n);
 void rf_la_axpy(double *y, double factor, const double *x, rf_index n); /* y += factor x */

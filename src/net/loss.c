@@ -20,8 +20,14 @@ RfStatus rf_loss_from_name(RfContext *context, RfLoss *loss, const char *name) {
 
 const char *rf_loss_name(RfLoss loss) { return loss_names[loss].name; }
 
+/* From here e^-z is less than half a unit in the last place of z, and of 1. */
+static const double nothing_left = 40;
+
 /* ln(1+e^z) without overflow. */
-static double log1p_exp(double z) { return z > 0 ? z + log1p(exp(-z)) : log1p(exp(z)); }
+static double log1p_exp(double z) {
+  if (z > nothing_left) return z;
+  return z > 0 ? z + log1p(exp(-z)) : log1p(exp(z));
+}
 
 double rf_loss_value(RfLoss loss, double q) {
   if (loss == RF_LOSS_EXP) return exp(-q);
@@ -41,7 +47,7 @@ double rf_loss_log_slope(RfLoss loss, double q) {
 }
 
 double rf_loss_curvature(RfLoss loss, double q) {
-  if (loss == RF_LOSS_EXP) return -1;
+  if (loss == RF_LOSS_EXP || q > nothing_left) return -1;
   return -1 / (1 + exp(-q));
 }
 

@@ -29,7 +29,7 @@ static void run_free(RfStudyRun *run) {
 
 void rf_study_flow_free(RfStudyFlow *study) {
   if (!study) return;
-  run_free(&study->run);
+  if (study->n_continuations == 0) run_free(&study->run); /* otherwise it is the first of them */
   for (rf_index k = 0; k < study->n_continuations; k++) run_free(&study->continuations[k]);
   rf_free(study->continuations);
   rf_flow_start_free(&study->start);
@@ -194,28 +194,39 @@ static RfStatus run_choice(RfContext *context, RfStudyFlow *study, RfStudyTree *
   return grown < 0 ? grown : status;
 }
 
-/* All continuations of a flow that met ridges, breadth first. */
+/* All continuations of a flow that meets ridges, breadth first; the first one is the flow itself where the
+ * first way is taken everywhere, and its status is returned. */
 static RfStatus run_choices(RfContext *context, RfStudyFlow *study, const RfStudyFlowSettings *s) {
   RfStudyTree tree;
-  if (!study->run.result.branched) return RF_OK;
+  RfStudyFlowSettings follow = *s;
+  follow.flow.branches = RF_BRANCHES_FOLLOW;
   study->continuations = RF_NEW(RfStudyRun, RF_STUDY_CONTINUATIONS);
   if (!study->continuations) return rf_fail(context, RF_ERR_MEMORY, "out of memory for branches");
-  RfStatus status = rf_study_tree_new(context, &tree);
+  RfStatus status = rf_study_tree_new(context, &tree), first = status;
   while (status >= 0 && status != RF_INTERRUPTED && tree.next < tree.count &&
-         study->n_continuations < RF_STUDY_CONTINUATIONS)
-    status = rf_status_worse(status, run_choice(context, study, &tree, tree.next++, s));
+         study->n_continuations < RF_STUDY_CONTINUATIONS) {
+    RfStatus one = run_choice(context, study, &tree, tree.next++, &follow);
+    if (study->n_continuations == 1) first = one;
+    status = rf_status_worse(status, one);
+  }
   study->continuations_left = tree.count - tree.next;
   if (status >= 0 && study->continuations_left > 0)
     rf_message(context, RF_WARNING, "%lld continuations were followed, at least %lld more were not",
                (long long)study->n_continuations, (long long)study->continuations_left);
   rf_study_tree_free(&tree);
-  return status < 0 ? status : RF_OK; /* the outcome of the run itself is that it branched */
+  if (study->n_continuations > 0) {
+    run_free(&study->run);
+    study->run = study->continuations[0];
+    study->run.choice = NULL;
+  }
+  return status < 0 ? status : first;
 }
 
+/* With all branches wanted a flow is followed to the first of them, and from the start along each. */
 static RfStatus run_all(RfContext *context, RfStudyFlow *study, const RfStudyFlowSettings *s) {
   RfStudyCheckpoints checkpoints;
   RfFlowSettings flow = s->flow;
-  if (s->all_branches) flow.branches = RF_BRANCHES_FOLLOW;
+  if (s->all_branches) flow.branches = RF_BRANCHES_STOP;
   RfStatus status =
       rf_study_checkpoints_open(context, &checkpoints, &flow, &study->problem, s->checkpoint, s->resume);
   if (!status) status = run_one(context, study, &study->run, &flow, s);
@@ -224,25 +235,33 @@ static RfStatus run_all(RfContext *context, RfStudyFlow *study, const RfStudyFlo
     if (saved < 0) status = saved;
   }
   rf_study_checkpoints_free(&checkpoints);
-  if (status >= 0 && s->all_branches) {
-    RfStudyFlowSettings follow = *s;
-    follow.flow.branches = RF_BRANCHES_FOLLOW;
-    status = rf_status_worse(status, run_choices(context, study, &follow));
-  }
-  return status;
+  bool several = status >= 0 && s->all_branches && study->run.result.limit.outcome == RF_FLOW_BRANCHED;
+  return several ? run_choices(context, study, s) : status;
 }
 
-RfStatus rf_study_flow(RfContext *context, RfStudyFlow *study, const RfDataset *data,
-                       const char *positive_class, const RfStudyFlowSettings *settings) {
+static RfStatus begin(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                      const char *positive_class, const RfStudyFlowSettings *settings) {
   memset(study, 0, sizeof *study);
   study->data = data, study->positive_class = positive_class, study->run.kkt = RF_UNKNOWN;
   study->init = settings->start.weights ? settings->start.name : rf_init_name(settings->start.init);
   study->t_bound = study->run.gap = NAN;
   RfStatus status = prepare(context, study, settings);
-  if (!status) {
-    study->t_bound = alignment_bound(context, study);
-    status = run_all(context, study, settings);
-  }
+  if (!status) study->t_bound = alignment_bound(context, study);
+  return status;
+}
+
+RfStatus rf_study_flow(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                       const char *positive_class, const RfStudyFlowSettings *settings) {
+  RfStatus status = begin(context, study, data, positive_class, settings);
+  if (!status) status = run_all(context, study, settings);
+  if (status < 0) rf_study_flow_free(study);
+  return status;
+}
+
+RfStatus rf_study_continuations(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                                const char *positive_class, const RfStudyFlowSettings *settings) {
+  RfStatus status = begin(context, study, data, positive_class, settings);
+  if (!status) status = run_choices(context, study, settings);
   if (status < 0) rf_study_flow_free(study);
   return status;
 }

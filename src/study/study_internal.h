@@ -47,6 +47,9 @@ void rf_study_run_verdict(RfStudyRun *run, const RfCertificate *certificate);
 /* Continuations of the flow, followed within `seconds` when it branched; and the best limit of them, NULL
  * without. */
 RfStatus rf_study_ways(RfContext *context, RfExplanation *e, double seconds);
+/* flow.c: the continuations of a flow that is known to branch; study->run is the first of them. */
+RfStatus rf_study_continuations(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                                const char *positive_class, const RfStudyFlowSettings *settings);
 /* With the best margin: are they equal, and the best there is? */
 void rf_study_ways_judge(RfExplanation *e);
 const RfNet *rf_study_ways_best(const RfExplanation *e);

@@ -45,11 +45,11 @@ RfStatus rf_study_ways(RfContext *context, RfExplanation *e, double seconds) {
     return RF_OK;
   }
   if (e->flow.run.result.limit.outcome != RF_FLOW_BRANCHED || seconds <= 0) return RF_OK;
-  settings.all_branches = settings.judge_later = true;
+  settings.judge_later = true;
   settings.flow_seconds = seconds, settings.frames = 0, settings.checkpoint = settings.resume = NULL;
   RfContext own = rf_study_limited(context, seconds);
   own.on_message = NULL; /* what was not followed is told in the sentences */
-  RfStatus status = rf_study_flow(&own, &e->ways_flow, e->data, e->positive_class, &settings);
+  RfStatus status = rf_study_continuations(&own, &e->ways_flow, e->data, e->positive_class, &settings);
   if (status < 0) return rf_study_hand_up(context, &own, status);
   count(&e->ways, &e->ways_flow);
   e->has_ways = e->ways.followed > 0;

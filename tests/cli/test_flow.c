@@ -138,6 +138,12 @@ static void branches(void **unused) {
                       "neuron 0: -+");
   assert_string_equal(json_string_value(at(json_array_get(continuations, 1), "limit", "status")),
                       "not-separated");
+  /* the flow itself is the first of them, not a run of its own */
+  assert_true(json_is_true(json_object_get(got, "branched")));
+  assert_true(json_equal(json_object_get(got, "events"),
+                         json_object_get(json_array_get(continuations, 0), "events")));
+  assert_true(json_equal(json_object_get(got, "monitors"),
+                         json_object_get(json_array_get(continuations, 0), "monitors")));
   json_decref(got), json_decref(want);
 }
 

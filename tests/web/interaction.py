@@ -275,11 +275,15 @@ def two_fingers(path):
 
 
 def doubtful(page):
-    """What the quick run calls a limit and the two runs of the words do not is shown as undecided."""
+    """What the quick run calls a limit is being confirmed until the two runs of the words agree, and undecided where they do not."""
     page.js("reluflow.app.open('data=gen:planar&width=6')")
     page.page.wait_for_function("reluflow.app.state.source === 'gen:planar' && reluflow.app.film && reluflow.app.film.m === 6")
     page.wait()
     check(page.js("reluflow.app.checked.status") == "converged" and text(page, "#status") == "converges", "a limit that two runs agree on is not called so")
+    page.js("reluflow.app.checked = null; reluflow.app.wordsBusy = true; reluflow.app.show()")
+    check(text(page, "#status") == "confirming…" and "The flow" not in text(page, "#verdict"), f"one run is said to be the limit: {text(page, '#verdict')}")
+    page.js("reluflow.app.wordsBusy = false; reluflow.app.show()")
+    check(text(page, "#status") == "one run", "a limit that nothing confirmed is not called so")
     page.js("reluflow.app.checked = {status: 'undecided', why: 'runs at different settings end 0.4 apart'}; reluflow.app.show()")
     check(text(page, "#status") == "undecided" and "0.4 apart" in text(page, "#verdict") and text(page, "#limit-margin") == "–", f"a doubtful limit is shown as one: {text(page, '#verdict')}")
 

@@ -144,7 +144,7 @@ const app = {
     if (!flow.answer) return this.status(flow.error || "no result", "bad");
     this.times.flow = flow.ms;
     this.best = keep ? this.best : null;
-    this.checked = null;
+    this.checked = this.checkedWays = null;
     this.showLimit(flow.answer);
     const best = await asked[1];
     if (!best) return;
@@ -167,6 +167,7 @@ const app = {
     const said = await words;
     if (!said) return;
     this.checked = said.answer && said.answer.flow ? said.answer.flow.limit : null; // of two runs at different settings
+    this.checkedWays = said.answer && said.answer.flow && (said.answer.flow.continuations || []).map((way) => way.limit);
     this.seen = said.answer && said.answer.inspect;
     this.words = said.answer ? said.answer.sentences : [said.error || "nothing to say"];
     this.wordsBusy = false;

@@ -4,10 +4,12 @@ function drawVerdict(app) {
   const box = $("verdict"), { best, current: flow } = app;
   box.replaceChildren();
   if (!flow) return;
-  // The quick run stands alone; where the words' two runs do not agree, the limit is not known.
-  const doubt = app.checked && app.checked.status === "undecided" && !(app.flow.continuations || []).length, limit = doubt ? { ...flow.limit, status: "undecided", why: app.checked.why } : flow.limit;
-  const status = limit.status, chips = { converged: ["good", "converges"], branched: ["warn", "branches"], "not-separated": ["bad", "never separates"], undecided: ["warn", "undecided"], interrupted: ["warn", "ran out of time"] };
-  const [tone, word] = chips[status] || ["warn", status];
+  // The quick run stands alone: until the words' second run, at a hundredth of its tolerance, has ended at the same place,
+  // nothing is said to converge; where the two do not agree, the limit is not known.
+  const checked = (app.flow.continuations || []).length ? (app.checkedWays || [])[app.branch] : app.checked;
+  const doubt = flow.limit.status === "converged" && checked && checked.status !== "converged", limit = doubt ? { ...flow.limit, status: checked.status, why: checked.why } : flow.limit;
+  const status = limit.status, alone = status === "converged" && !checked, chips = { converged: ["good", "converges"], branched: ["warn", "branches"], "not-separated": ["bad", "never separates"], undecided: ["warn", "undecided"], interrupted: ["warn", "ran out of time"] };
+  const [tone, word] = alone ? ["warn", app.wordsBusy ? "confirming…" : "one run"] : chips[status] || ["warn", status];
   const margin = status === "converged" ? limit.margin : null, top = best && best.margin;
   const known = margin > 0 && top > 0, share = known ? Math.min(margin / top, 1) : 0;
   const proved = best && best.status === "optimal";
@@ -18,8 +20,8 @@ function drawVerdict(app) {
     html("div", { class: "meter", role: "img", "aria-label": known ? `the flow reaches ${(100 * share).toFixed(2)} percent of the best margin` : "no share" }, html("i", { style: `width:${(100 * share).toFixed(2)}%` })));
   const words = [];
   if (known) {
-    const gap = 1 - margin / top;
-    words.push(Math.abs(gap) < 1e-7 ? "The flow finds the best margin there is." : `The flow stops ${shown(100 * gap, 3)} % below the best margin.`);
+    const gap = 1 - margin / top, who = alone ? "One run" : "The flow";
+    words.push(Math.abs(gap) < 1e-7 ? who + " finds the best margin there is." : `${who} stops ${shown(100 * gap, 3)} % below the best margin.`);
   } else if (status === "not-separated") words.push("The loss stops falling with samples on the wrong side: there is no margin to compare.");
   else if (limit.why) words.push("The limit is not known: " + limit.why + ".");
   if (best) words.push(best.status === "infeasible" ? "No network fits these data (proved)." : proved ? `The optimum is proved to a relative gap of ${shown(best.gap, 2)}, reached by ${best.width_needed} neuron${best.width_needed === 1 ? "" : "s"}.` : `Best margin: a gap of ${shown(best.gap, 2)} is left, not proved.`);

@@ -113,6 +113,25 @@ static void find_planes(Planes *p, const RfAlignField *field, const rf_index *on
   }
 }
 
+/* The slope of a valley is known to its last digit near leak 0, and near 1 it is not. Where one of its
+ * samples is far heavier than all others (a wall), its own is near leak: the normal has its direction. */
+static void face_heaviest(Planes *p, const RfAlignField *field, const rf_index *on, rf_index n_on,
+                          int sign_a) {
+  for (rf_index k = 0; k < p->count; k++) {
+    double heaviest = 0, towards = 1, tilt = 0;
+    for (rf_index z = 0; z < n_on; z++) {
+      double force = field->c[on[z]] * fabs(p->r[z]);
+      if (p->of[z] != k) continue;
+      tilt += sign_a * force;
+      if (fabs(force) > heaviest) heaviest = fabs(force), towards = p->r[z];
+    }
+    if (towards > 0 || !(tilt < 0)) continue;
+    rf_la_scale(p->v + k * field->d, -1, field->d);
+    for (rf_index z = 0; z < n_on; z++)
+      if (p->of[z] == k) p->r[z] = -p->r[z];
+  }
+}
+
 void rf_merged_add(RfMerged *merged, double c, double r, double leak) {
   merged->weight += c * fabs(r), merged->size += fabs(c * r);
   if (r < 0) merged->constant += (1 + leak) * c * r;
@@ -170,6 +189,7 @@ RfStatus rf_continuations(RfContext *context, RfContinuations *found, const RfAl
     planes_free(&p);
     return rf_continuations_distinct(context, found, field, base, slack, on, n_on, sign_a);
   }
+  face_heaviest(&p, field, on, n_on, sign_a);
   merge(&p, field, base, on, n_on);
   for (rf_index z = 0; z < n_on && slack; z++) p.slack[p.of[z]] = slack[on[z]] / fabs(p.r[z]);
   RfAlignField merged = {.X = p.v, .c = p.c, .n = p.count, .d = field->d, .leak = field->leak};

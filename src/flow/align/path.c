@@ -245,6 +245,20 @@ static bool rests(const RfAlignPath *path, RfAlignNeuron *out, double rounding) 
   return true;
 }
 
+/* The hyperplanes met are met at w = 0, where all of them meet: its inputs are rounding of those it had
+ * before, and one that were left out would not be met any more. Without a second layer that moves w has no
+ * scale. */
+static void meet_origin(RfAlignPath *path) {
+  const RfAlignField *field = path->data->field;
+  rf_index n = field->n, d = field->d;
+  if (field->freeze_second || rf_la_norm(path->w, d) > RF_TOL_PLANE * fabs(path->a)) return;
+  memset(path->w, 0, (size_t)d * sizeof(double));
+  path->n_hits = 0;
+  path->window.count = -1; /* to be opened anew */
+  for (rf_index i = 0; i < n; i++)
+    if (path->side[i] != 0) path->hits[path->n_hits++] = i;
+}
+
 /* One segment: to the next hyperplane, the turning point a = 0, or the end. */
 static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, double t_end, bool *done) {
   const RfAlignField *field = path->data->field;
@@ -285,6 +299,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
     path->n_hits = 0;
     if (path->n_on > 0) status = rf_align_turn(context, path, out); /* valleys have become ridges */
   } else {
+    meet_origin(path);
     status = note_crossing(context, path, out);
     if (!status) status = rf_align_pass_hits(context, path, out);
     if (!status) tell_kinds(path, out);

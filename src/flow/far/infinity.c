@@ -50,8 +50,13 @@ static RfStatus escape_test(RfRun *run, RfPolish *polish, bool *escaped, double 
     small[u] = polish->group_of[u] < 0 && !system->dead[u];
     count += small[u];
   }
+  double wall =
+      0; /* what holds any unit, and leaves what the others do to it above rounding of its own push */
   for (rf_index i = 0; i < system->n && !status; i++)
-    c[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
+    if (system->seen[i]) wall += RF_TOL_WALL_ESCAPE * polish->lambda[i] * system->x_norm[i];
+  for (rf_index i = 0; i < system->n && !status; i++)
+    c[i] = (system->seen[i] ? polish->lambda[i] : wall / fmax(system->x_norm[i], RF_TOL_TINY)) *
+           run->problem->y[i];
   if (!status && count > 0 && !run->problem->freeze_second)
     status = rf_run_jump(run, escaped, excess, c, 1, small, NAN, RF_SMALL_RHO_FROZEN);
   if (!status && count > 0 && !*escaped && !run->problem->freeze_second)
@@ -98,16 +103,19 @@ static RfStatus advance(RfRun *run) {
   return status;
 }
 
-/* Back to the fit, at the true scale. */
+/* Back to the fit, at the true scale, or at one whose margins are still known to 1e-7: to all of them a
+ * sample at margin 0 has all the weight, and what the scale is off is O(1/q). */
 static RfStatus wake(RfRun *run) {
   RfSystem *system = &run->system;
   bool folded;
   RfStatus status = rf_layer_fold(run, RF_FOLD_ALL, &folded);
   if (!status && folded) status = rf_run_resize(run);
-  double *rho = rf_system_rho(system, system->y);
-  for (rf_index u = 0; u < system->units; u++) rho[u] += system->kappa;
-  rf_la_scale(system->y + rf_system_clock(system) + 1, exp(2 * system->kappa), system->residues);
-  system->kappa = system->mu = 0;
+  double *rho = rf_system_rho(system, system->y), power = run->problem->freeze_second ? 1 : 2;
+  double room = log(RF_TOL_Q_MOST / fmax(1, rf_system_possible_margin(system))) / power;
+  double back = fmin(system->kappa, fmax(0, room));
+  for (rf_index u = 0; u < system->units; u++) rho[u] += back;
+  rf_la_scale(system->y + rf_system_clock(system) + 1, exp(2 * back), system->residues);
+  system->kappa -= back, system->mu = 0;
   run->phase = (RfPhase){.part = 1, .tau_event = system->tau, .best = INFINITY, .last = INFINITY};
   run->implicit = run->at_infinity = false;
   run->h = 0;
@@ -223,6 +231,17 @@ static bool matters(const RfRun *run, const RfPolish *polish, double size) {
   return size > largest + log(RF_TOL_NEAR);
 }
 
+/* The distance to the polished point no longer falls: what dies out does so with the growth of the network,
+ * so that it is compared with the one before a growth time, however many stretches ago that was. */
+static bool stopped_falling(RfRun *run, double distance) {
+  RfPhase *phase = &run->phase;
+  double size = rf_system_log_size(&run->system) + run->system.kappa;
+  bool known = isfinite(phase->best), grown = known && size - phase->size >= RF_TOL_STILL_GROWTH;
+  bool stopped = grown && distance > RF_TOL_STILL_FALLS * phase->best;
+  if (grown || !known) phase->best = distance, phase->size = size;
+  return stopped;
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
@@ -230,7 +249,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   double excess;
   *done = false;
   if (!worth_polishing(run)) {
-    phase->last = INFINITY;
+    phase->last = phase->best = INFINITY;
     run->fresh = false;
     return RF_OK;
   }
@@ -239,15 +258,18 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   run->fresh = false;
   double before = phase->last;
   phase->last = !status && polish->ok ? polish->distance : INFINITY;
-  if (status || !polish->ok) return status;
+  if (status || !polish->ok) {
+    phase->best = INFINITY;
+    return status;
+  }
   double distance = polish->distance;
   bool stalls = fabs(distance - before) < RF_TOL_STALL * distance && distance > RF_TOL_NEAR &&
                 distance < 10 * RF_TOL_NEAR_AT_ALL;
   phase->stalled = stalls ? phase->stalled + 1 : 0;
   if (phase->stalled >= 3)
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
-  bool settled =
-      distance < RF_TOL_NEAR || (distance < RF_TOL_NEAR_STILL && distance > RF_TOL_STILL_FALLS * before);
+  bool still = stopped_falling(run, distance), settled = distance < RF_TOL_NEAR;
+  settled = settled || (distance < RF_TOL_NEAR_STILL && still);
   bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
   status = escape_test(run, polish, &escaped, &excess);
@@ -257,7 +279,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     return status;
   }
   run->escapes++;
-  phase->last = INFINITY;
+  phase->last = phase->best = INFINITY;
   run->h = 0;
   return RF_OK;
 }
@@ -359,7 +381,7 @@ RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char 
     if (!status) status = rf_run_resize(run);
     run->implicit = run->at_infinity = true;
     run->h = fmin(run->h, 0.1 * rf_run_tau_unit(run));
-    run->phase = (RfPhase){.part = 2, .last = INFINITY};
+    run->phase = (RfPhase){.part = 2, .best = INFINITY, .last = INFINITY};
   }
   run->woken = false;
   if (!status && run->phase.part == 2) {

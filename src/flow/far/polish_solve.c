@@ -364,10 +364,12 @@ static RfStatus own_multipliers(RfContext *context, RfPolish *polish, const RfSy
     memmove(columns + t * rows, columns + t * N, (size_t)N * sizeof(double));
     memset(columns + t * rows + N, 0, (size_t)count * sizeof(double));
     columns[t * rows + N + t] = near;
-    right[N + t] = near * sum * system->p[newton->active[t]] * length[t] / reach;
+    x[t] = sum * system->p[newton->active[t]] * length[t] / reach;
+    right[N + t] = near * x[t];
   }
   memcpy(right, newton->gradient, (size_t)N * sizeof(double));
-  RfStatus status = rf_la_nnls(context, x, NULL, NULL, columns, right, rows, count, rows, NULL);
+  /* from there: where others are as good, what 1e-6 of it pulls at a multiplier that is 0 is rounding */
+  RfStatus status = rf_la_nnls_from(context, x, NULL, NULL, columns, right, rows, count, rows, NULL);
   if (status) return status == RF_ERR_MEMORY ? status : RF_OK;
   memcpy(newton->trial, newton->gradient, (size_t)N * sizeof(double));
   for (rf_index t = 0; t < count; t++) rf_la_axpy(newton->trial, -fmax(0, x[t]), columns + t * rows, N);

@@ -27,31 +27,41 @@ double rf_apart_log_norm(const RfSystem *system, rf_index k) {
   return system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k] + system->kappa;
 }
 
-/* Row of neuron k from now on. work: d. */
+/* Row of neuron k from now on. Where its unit has turned towards it, it has grown more than the unit:
+ * d ln = 2 a (g.D) dtau = 2 D.dw. work: d. */
 static void renew(RfSystem *system, rf_index k, double *work) {
   rf_index d = system->d;
   double *row = system->apart + k * (2 * d + 1), log_norm = rf_apart_log_norm(system, k);
   const double *w = system->y + system->unit_of[k] * d;
   rf_apart_of(system, k, log_norm, w, work);
+  if (system->only[system->unit_of[k]] < 0) {
+    double more = rf_la_dot(row, w, d) - rf_la_dot(work, row + d, d); /* means of D and the way of w */
+    system->offset[k] += more, log_norm += more;
+  }
   memcpy(row, work, (size_t)d * sizeof(double));
   memcpy(row + d, w, (size_t)d * sizeof(double));
   row[2 * d] = log_norm;
 }
 
+RfStatus rf_apart_keep(RfSystem *system) {
+  if (!system->apart) system->apart = RF_NEW(double, system->m *(2 * system->d + 1));
+  return system->apart ? RF_OK : rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+}
+
 RfStatus rf_apart_carry(RfSystem *system) {
   rf_index d = system->d, m = system->m;
-  if (!system->apart) {
-    system->apart = RF_NEW(double, m *(2 * d + 1));
-    return system->apart ? RF_OK : rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
-  }
-  double *work = RF_NEW(double, d);
-  if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
+  if (!system->apart) return RF_OK;
+  double *work = NULL;
   for (rf_index k = 0; k < m; k++) {
     rf_index u = system->unit_of[k];
     if (u < 0) continue;
+    if (system->only[u] >= 0 && !(system->stretch[k] > 0)) { /* alone */
+      memset(system->apart + k * (2 * d + 1), 0, (size_t)d * sizeof(double));
+      continue;
+    }
+    if (!work) work = RF_NEW(double, d);
+    if (!work) return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for merging units");
     renew(system, k, work);
-    if (system->only[u] >= 0 && !(system->stretch[k] > 0))
-      memset(system->apart + k * (2 * d + 1), 0, (size_t)d * sizeof(double)); /* alone */
   }
   rf_free(work);
   return RF_OK;

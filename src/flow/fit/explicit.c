@@ -1,5 +1,6 @@
 /* Explicit Runge-Kutta method of order 8 with embedded estimates of order 5 and 3 and dense output of order 7
  * (Dormand and Prince; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.5 and II.6). */
+#include "core/core.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -143,7 +144,7 @@ static double component_scale(const RfSystem *system, rf_index i, const double *
   return time_scale;
 }
 
-double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol) {
+RF_HOT double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
   for (int s = 1; s < 12; s++) {
@@ -188,7 +189,7 @@ bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double 
   return bottom > 0 && sqrt(top / bottom) > 6.1;
 }
 
-void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {
+RF_HOT void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
   for (int s = 13; s < RF_EXPLICIT_STAGES; s++) {
@@ -220,7 +221,7 @@ double rf_dense_value(const double *terms, double s) {
   return terms[0] + s * (terms[1] + r * (terms[2] + s * (terms[3] + r * inner)));
 }
 
-void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size) {
+RF_HOT void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size) {
   double terms[RF_DENSE_TERMS];
   for (rf_index i = 0; i < size; i++) {
     for (int r = 0; r < RF_DENSE_TERMS; r++) terms[r] = method->dense[r][i];

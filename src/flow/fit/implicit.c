@@ -1,17 +1,18 @@
-/* RODAS (rodas.h) for the flow of units. With the
- * analytic Jacobian J = B + U K,   B block diagonal (one block of d+2 per unit),   U = df/dc,   K = dc/dy, of
- * rank r = number of samples whose weight has not underflowed, the systems (1/(h gamma) - J) k = rhs are
- * solved densely while they are small, and by implicit_blocks.c otherwise. */
+/* RODAS5P (rodas.h) for the flow of units. With the analytic Jacobian J = B + U K,   B block diagonal (one
+ * block of d+2 per unit),   U = df/dc,   K = dc/dy, of rank r = number of samples whose weight has not
+ * underflowed, the systems (1/(h gamma) - J) k = rhs are solved densely while they are small, and by
+ * implicit_blocks.c otherwise. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "flow/fit/implicit_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/rodas.h"
 
 /* Unknowns up to which systems are solved densely, and samples up to which in margins. */
-enum { STAGES = RF_RODAS_STAGES, DENSE_LIMIT = 120, MOST_MARGINS = 240 };
+enum { STAGES = RF_RODAS5_STAGES, DENSE_LIMIT = 120, MOST_MARGINS = 240 };
 
 struct RfImplicit {
   RfContext *context;
@@ -85,42 +86,51 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
 
 /* ---- small dense LU, rows contiguous ------------------------------------------------------- */
 
-bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
+RF_HOT bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     rf_index best = k;
-    for (rf_index r = k + 1; r < n; r++)
-      if (fabs(A[r * n + k]) > fabs(A[best * n + k])) best = r;
+    double most = fabs(A[k * n + k]);
+    for (rf_index r = k + 1; r < n; r++) {
+      double size = fabs(A[r * n + k]);
+      if (size > most) most = size, best = r;
+    }
     pivot[k] = (int32_t)best;
-    if (!(fabs(A[best * n + k]) > 0) || !isfinite(A[best * n + k])) return false;
+    if (!(most > 0) || !isfinite(most)) return false;
     if (best != k)
       for (rf_index j = 0; j < n; j++) {
         double swap = A[k * n + j];
         A[k * n + j] = A[best * n + j], A[best * n + j] = swap;
       }
-    double inverse = 1 / A[k * n + k];
+    const double *restrict top = A + k * n;
+    double inverse = 1 / top[k];
     for (rf_index r = k + 1; r < n; r++) {
-      double factor = A[r * n + k] * inverse;
-      A[r * n + k] = factor;
+      double *restrict row = A + r * n, factor = row[k] * inverse;
+      row[k] = factor;
       if (factor == 0) continue;
-      double *row = A + r * n;
-      const double *top = A + k * n;
       for (rf_index j = k + 1; j < n; j++) row[j] -= factor * top[j];
     }
   }
   return true;
 }
 
-void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+/* Four sums beside each other, so that none waits for the last. */
+static inline double dot_of_four(const double *restrict x, const double *restrict y, rf_index n) {
+  double sum[4] = {0, 0, 0, 0};
+  rf_index i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int j = 0; j < 4; j++) sum[j] += x[i + j] * y[i + j];
+  for (; i < n; i++) sum[0] += x[i] * y[i];
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+RF_HOT void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     double swap = b[k];
     b[k] = b[pivot[k]], b[pivot[k]] = swap;
   }
-  for (rf_index r = 0; r < n; r++)
-    for (rf_index k = 0; k < r; k++) b[r] -= A[r * n + k] * b[k];
-  for (rf_index r = n - 1; r >= 0; r--) {
-    for (rf_index k = r + 1; k < n; k++) b[r] -= A[r * n + k] * b[k];
-    b[r] /= A[r * n + r];
-  }
+  for (rf_index r = 1; r < n; r++) b[r] -= dot_of_four(A + r * n, b, r);
+  for (rf_index r = n - 1; r >= 0; r--)
+    b[r] = (b[r] - dot_of_four(A + r * n + r + 1, b + r + 1, n - 1 - r)) / A[r * n + r];
 }
 
 /* ---- Jacobian ------------------------------------------------------------------------------ */
@@ -183,8 +193,8 @@ bool rf_implicit_plain(const RfImplicit *method) { return method->plain; }
 
 /* Whether units cancel each other, so that a margin feels the square of a turn by its large terms. */
 static bool cancels(const RfSystem *system) {
-  if (system->problem->freeze_second || system->units * (system->d + 2) > DENSE_LIMIT) return false;
-  if (system->grade) return true;
+  if (system->problem->freeze_second) return false;
+  if (system->grade) return system->units * (system->d + 2) <= DENSE_LIMIT;
   return system->q_least > RF_TOL_CANCELS_FROM &&
          rf_system_possible_margin(system) > RF_TOL_CANCELS * system->q_least;
 }
@@ -197,6 +207,8 @@ static RfStatus choose_coordinates(RfImplicit *method, const RfSystem *system) {
   method->plain = method->is_plain;
   if (!method->plain) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
   rf_plain_choose(method->plain, system, method->carrier, method->rank);
+  for (rf_index k = 0; k < system->units && method->large; k++)
+    if (method->plain && method->plain[k] && !system->balanced[k]) method->plain = NULL; /* nor has anyone */
   if (method->start || system->residues == 0 || method->n > MOST_MARGINS) return RF_OK;
   rf_index n = method->n;
   method->start = RF_NEW(double, (STAGES + 3) * n);
@@ -259,12 +271,12 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   if (!carried) memset(system->y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
   rf_system_rhs(system, system->y, f);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
-  if (method->large) return rf_blocks_prepare(method->context, method->large, system);
-  rf_system_planes(system, system->y);
   method->rank = rf_carriers(system, method->carrier);
   RfStatus status = choose_coordinates(method, system);
   if (status) return status;
   if (method->plain) rf_plain_rate(method->plain, system, system->y, method->first);
+  if (method->large) return rf_blocks_prepare(method->context, method->large, system, method->plain);
+  rf_system_planes(system, system->y);
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
@@ -347,7 +359,8 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
                            double tol) {
   rf_index d = system->d, n = system->n, units = system->units;
   double blur = system->grade ? rf_system_blur(system) : DBL_EPSILON * rf_system_possible_margin(system);
-  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * blur);
+  double worst = 0, allowed = fmax((method->large ? RF_TOL_MARGIN_LARGE : RF_TOL_MARGIN_STEP) * tol,
+                                   RF_TOL_MARGIN_BLUR * blur);
   for (rf_index r = 0; r < method->rank && method->in_margins; r++) /* that of the last stage is the error */
     worst = fmax(worst, fabs(method->z[r]) / allowed);
   for (rf_index r = 0; r < method->rank && !method->in_margins; r++) {
@@ -355,8 +368,9 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
     double sum = 0;
     for (rf_index k = 0; k < units; k++) {
       const double *x = system->problem->X + i * d;
-      double a = system->y[units * d + k], moved = rf_la_dot(error + k * d, x, d);
-      if (system->dead[k]) continue;
+      double a = system->y[units * d + k];
+      if (system->dead[k] || system->slope[k * n + i] == 0) continue;
+      double moved = rf_la_dot(error + k * d, x, d);
       if (is_plain(method, k))
         moved *= a > 0 ? 1 : -1;
       else
@@ -391,7 +405,7 @@ static void stage_margins(RfImplicit *method, RfSystem *system, const double *y,
   rf_margin_others(system, method->plain, y, method->given);
   for (rf_index i = 0; i < system->n; i++) {
     double sum = method->start[i] + (last ? method->change[s][i] : 0);
-    for (int j = 0; j < s; j++) sum += rf_rodas_a[s][j] * method->change[j][i];
+    for (int j = 0; j < s; j++) sum += rf_rodas5_a[s][j] * method->change[j][i];
     method->given[i] += sum;
   }
 }
@@ -422,7 +436,7 @@ static bool factor(RfImplicit *method, const RfSystem *system, double shift) {
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol) {
   rf_index N = system->units * (system->d + 2);
-  double shift = 1 / (h * rf_rodas_gamma);
+  double shift = 1 / (h * rf_rodas5_gamma);
   *error = INFINITY;
   if (!factor(method, system, shift)) return RF_OK;
   for (int s = 0; s < STAGES; s++) {
@@ -432,7 +446,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
       if (method->plain) rf_plain_from_polar(method->plain, system, method->point);
       for (int j = 0; j < s; j++)
-        if (rf_rodas_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas_a[s][j], method->stage[j], N);
+        if (rf_rodas5_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas5_a[s][j], method->stage[j], N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
       stage_rate(method, system, s);
@@ -441,7 +455,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     double *sum = method->stage[s];
     memcpy(sum, f, (size_t)N * sizeof(double));
     for (int j = 0; j < s; j++)
-      if (rf_rodas_c[s][j] != 0) rf_la_axpy(sum, rf_rodas_c[s][j] / h, method->stage[j], N);
+      if (rf_rodas5_c[s][j] != 0) rf_la_axpy(sum, rf_rodas5_c[s][j] / h, method->stage[j], N);
     pack(system, method->packed, sum);
     solve(method, system, method->packed);
     unpack(system, sum, method->packed);

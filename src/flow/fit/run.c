@@ -5,6 +5,7 @@
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
+#include "flow/rodas.h"
 #include "flow/large/walk_fit.h"
 
 #include <math.h>
@@ -102,13 +103,16 @@ static RfStatus look_around(RfRun *run) {
   if (run->implicit && !run->implicit_method)
     status = rf_implicit_new(run->context, &run->implicit_method, system->units, system->n, system->d);
   if (status) return status;
-  rf_system_fields(system, system->y);
+  if (!run->implicit || system->grade) rf_system_fields(system, system->y); /* or the derivative's will do */
   system->log_S_step = system->log_S;
   system->by_margins = false; /* which rf_implicit_prepare knows */
-  if (run->implicit)
+  if (run->implicit) {
     status = rf_implicit_prepare(run->implicit_method, system, run->f);
-  else
+    system->log_S_step = system->log_S;
+    run->f[rf_system_clock(system)] = 1;
+  } else {
     rf_system_rhs(system, system->y, run->f);
+  }
   memcpy(run->explicit_method.stage[0], run->f, (size_t)size * sizeof(double));
   run->fresh = true;
   if (!(run->h > 0)) {
@@ -223,24 +227,37 @@ static RfStatus stop_at_event(RfRun *run, double h, double at) {
   return rf_events_apply(run);
 }
 
+/* Some unbalanced unit has shrunk so much in the step that what it has left of a^2 - |w|^2, which was
+ * rounding while it was large, shows. */
+static bool shrinks(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  const double *before = system->y + system->units * (system->d + 1);
+  const double *after = run->explicit_method.end + system->units * (system->d + 1);
+  for (rf_index u = 0; u < system->units; u++)
+    if (!system->balanced[u] && !system->dead[u] && after[u] < before[u] - RF_TOL_SHRINKS) return true;
+  return false;
+}
+
 /* The step of h meets nothing: its end is the state, and its last field the first of the next. */
 static RfStatus take_whole_step(RfRun *run, double h, double error) {
   RfSystem *system = &run->system;
   RfExplicit *method = &run->explicit_method;
   rf_index size = rf_system_size(system);
   bool stiff = rf_explicit_stiff(method, system, h);
-  RfStatus status = run->recording && run->since_event % 16 == 8 ? rf_trace_energy(run, h) : RF_OK;
+  RfStatus status =
+      run->recording && run->since_event % 16 == 8 && !system->lift.on ? rf_trace_energy(run, h) : RF_OK;
   run->stiff_count = stiff ? run->stiff_count + 1 : run->stiff_count > 0 ? run->stiff_count - 1 : 0;
   if (stiff) run->stiff_steps++, run->h_stiff = h;
   if (!status) status = rf_observe_inside(run, h, 1);
   if (status) return status;
+  bool restore = run->problem->freeze_second || shrinks(run);
   memcpy(system->y, method->end, (size_t)size * sizeof(double));
   book_time(system, h);
   run->step_taken = h;
   run->stuck = 0;
   run->h = next_step(run, h, error, 8, 0.333, 6);
   run->since_event++;
-  if (run->since_event % 32 == 0 || run->problem->freeze_second) {
+  if (run->since_event % 32 == 0 || restore) {
     rf_system_normalise(system, system->y);
     run->fresh = false;
     return RF_OK;
@@ -280,34 +297,51 @@ static RfStatus step_explicit(RfRun *run) {
 
 /* ---- implicit steps ------------------------------------------------------------------------ */
 
+/* Adds the time of a piece of a step, on which b = -ln S is linear, to log_t. */
+static void book_piece(RfSystem *system, double left, double right, double length) {
+  double rise = right - left;
+  double mean = fabs(rise) < RF_TOL_MEAN_SERIES ? 0.5 * (left + right)
+                : rise > 0                      ? right + log(-expm1(-rise) / rise)
+                                                : left + log(-expm1(rise) / -rise);
+  system->log_t = rf_run_log_add(system->log_t, mean + log(length));
+}
+
 /* Adds the time of a step to log_t. b(s) = -ln S along the step is taken as the cubic with the right ends and
  * slopes, and e^b integrated piece by piece as an exponential. */
 void rf_run_book_time(RfSystem *system, double b0, double b1, double s0, double s1, double h) {
   enum { PIECES = 32 };
   double c3 = 2 * (b0 - b1) + s0 + s1, c2 = 3 * (b1 - b0) - 2 * s0 - s1, left = b0;
+  if (s0 == b1 - b0 && s1 == s0) { /* a line is one exponential */
+    book_piece(system, b0, b1, h);
+    return;
+  }
   for (int j = 1; j <= PIECES; j++) {
-    double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3)), rise = right - left;
-    double mean = fabs(rise) < RF_TOL_MEAN_SERIES ? 0.5 * (left + right)
-                  : rise > 0                      ? right + log(-expm1(-rise) / rise)
-                                                  : left + log(-expm1(rise) / -rise);
-    system->log_t = rf_run_log_add(system->log_t, mean + log(h / PIECES));
+    double s = (double)j / PIECES, right = b0 + s * (s0 + s * (c2 + s * c3));
+    book_piece(system, left, right, h / PIECES);
     left = right;
   }
 }
 
-/* d(-ln S)/dtau at y along f, by a difference quotient. */
+/* d(-ln S)/dtau along f at y, where the fields are known: -sum p_i (ln |loss'|)'(q_i) dq_i/dtau over the
+ * samples that push. */
 static double log_S_speed(RfRun *run, const double *y, const double *f) {
   RfSystem *system = &run->system;
-  rf_index size = rf_system_size(system);
-  double q = 1, step;
-  for (rf_index i = 0; i < system->n; i++) q = fmax(q, fabs(system->q[i]));
-  step = RF_TOL_FIRST_STEP / q / fmax(RF_TOL_FIRST_RATE, rf_la_max_abs(f, rf_system_clock(system)));
-  double before = system->log_S, *point = run->explicit_method.point;
-  memcpy(point, y, (size_t)size * sizeof(double));
-  rf_la_axpy(point, step, f, rf_system_clock(system));
-  rf_system_fields(system, point);
-  double speed = -(system->log_S - before) / step;
-  rf_system_fields(system, y);
+  rf_index n = system->n, d = system->d, units = system->units;
+  double speed = 0, *rise = run->Hd1, power = run->problem->freeze_second ? 1 : 2; /* scratch: n and more */
+  rf_system_planes(system, y);
+  memset(rise, 0, (size_t)n * sizeof(double));
+  for (rf_index u = 0; u < units; u++) {
+    const double *s = system->slope + u * n, *h = system->H + u * n, *X = run->problem->X;
+    double a = y[units * d + u], size = rf_system_amplitude(system, y[units * (d + 1) + u]);
+    double along = f[units * d + u] + power * a * f[units * (d + 1) + u];
+    if (system->dead[u] || (system->muted && system->muted[u])) continue;
+    for (rf_index i = 0; i < n; i++)
+      if (s[i] != 0) rise[i] += size * s[i] * (a * rf_la_dot(f + u * d, X + i * d, d) + along * h[i]);
+  }
+  for (rf_index i = 0; i < n; i++)
+    if (system->seen[i])
+      speed -=
+          system->p[i] * rf_loss_curvature(run->problem->loss, system->q[i]) * run->problem->y[i] * rise[i];
   return speed;
 }
 
@@ -358,21 +392,30 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   return RF_OK;
 }
 
+/* Order by which the error of a refused step fell from the one before it: in the transient behind an event
+ * far less than that of the method, which would be met by many small reductions. */
+static double order_seen(double h, double error, double h_before, double error_before) {
+  if (!(h < h_before) || !isfinite(error_before)) return RF_RODAS5_ORDER;
+  return fmin(RF_RODAS5_ORDER, fmax(1, log(error_before / error) / log(h_before / h)));
+}
+
 /* A step of at most h whose error is small enough, or the part of it that ends at its first event. RF_LIMIT:
  * a part of it was looked at whose own error is too large, and a shorter step is to be tried, of length h. */
 static RfStatus try_to_event(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double error = 0;
+  double error = 0, error_before = INFINITY, h_before = 0;
   RfStatus status = RF_OK;
   for (;;) {
     status = rf_run_try_implicit(run, *h, &error);
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
-    *h = next_step(run, *h, error, 4, 0.2, 1);
+    double order = order_seen(*h, error, h_before, error_before);
+    h_before = *h, error_before = error;
+    *h = next_step(run, *h, error, order, 0.1, 1);
     if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(run, *h, error, 4, 0.333, 6);
+  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, 6);
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, *h);
   status = rf_events_find(run, *h);
@@ -389,8 +432,10 @@ static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
   bool timed = run->phase.part != 3; /* with the scale frozen there is no physical time */
+  /* to infinity a run that is only compared is asked for no time: a straight line will do */
+  bool roughly = run->at_infinity && !run->recording && run->settings->until == RF_UNTIL_INFINITY;
   double h = run->h, b0 = -system->log_S;
-  double s0 = timed ? log_S_speed(run, system->y, run->f) : 0;
+  double s0 = timed && !roughly ? log_S_speed(run, system->y, run->f) : 0;
   RfStatus status = RF_OK;
   for (;;) {
     status = try_to_event(run, &h);
@@ -401,9 +446,9 @@ static RfStatus step_implicit(RfRun *run) {
   bool parted = false;
   if (!status) status = rf_run_part_hits(run, &parted);
   if (status || parted) return status;
-  double b1 = -system->log_S, s1 = timed ? log_S_speed(run, run->y_end, run->f) : 0;
+  double b1 = -system->log_S, s1 = timed && !roughly ? log_S_speed(run, run->y_end, run->f) : 0;
   double before = system->log_t;
-  if (timed) rf_run_book_time(system, b0, b1, h * s0, h * s1, h);
+  if (timed) rf_run_book_time(system, b0, b1, roughly ? b1 - b0 : h * s0, roughly ? b1 - b0 : h * s1, h);
   if (!(rf_run_until(run, system->log_t) > 0)) {
     status = stop_inside(run, before, b0, s0, &h);
     if (status) return status;
@@ -459,6 +504,7 @@ RfStatus rf_run_step(RfRun *run) {
   status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (!status) status = rf_apart_carry(&run->system);
   if (!status) status = rf_run_part_near(run);
   if (status == RF_INTERRUPTED)
     run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held, run->fresh = false;

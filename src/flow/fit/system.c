@@ -1,6 +1,7 @@
 /* The equations of gradient flow in the normalised clock dtau = S dt, S = sum_i |loss'(q_i)|: weights p_i =
  * |loss'|/S are kept by their logarithms, directions and log-norms per unit (design: polar state), so that no
  * size over- or underflows. */
+#include "core/core.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
@@ -27,18 +28,32 @@ static inline void planes_of(double *restrict H, const double *restrict W, const
     }
 }
 
-/* Small products by hand, since a BLAS call costs more than they do. */
-void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
+/* Products up to this size by hand, since a BLAS call costs more than they do. */
+enum { BY_HAND = 4000 };
+
+RF_HOT void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
   rf_index n = problem->n, d = problem->d;
   const double *X = problem->X;
   if (problem->gram)
     rf_rows_images(H, W, &problem->gram->data, rows, problem->gram->threads);
-  else if (rows * n * d > 4000)
+  else if (rows * n * d > BY_HAND)
     rf_la_product_nt(H, W, X, rows, n, d);
   else if (d == 2)
     planes_of(H, W, X, rows, n, 2);
   else
     planes_of(H, W, X, rows, n, d);
+}
+
+/* The same products, added up to outputs on the way. */
+static inline void planes_and_outputs(double *restrict q, double *restrict h, double factor,
+                                      const double *restrict s, const double *restrict w,
+                                      const double *restrict X, rf_index n, rf_index d) {
+  for (rf_index i = 0; i < n; i++) {
+    double sum = 0;
+    for (rf_index j = 0; j < d; j++) sum += w[j] * X[i * d + j];
+    h[i] = sum;
+    q[i] += factor * s[i] * sum;
+  }
 }
 
 static inline void add_outputs(double *restrict q, double factor, const double *restrict s,
@@ -47,14 +62,23 @@ static inline void add_outputs(double *restrict q, double factor, const double *
 }
 
 /* q = sum over units of a e^{2 rho} s (w.x). */
-static void unit_outputs(RfSystem *system, const double *y) {
-  rf_index n = system->n, units = system->units;
-  const double *a = y + units * system->d, *rho = a + units;
-  rf_flow_planes_of(system->H, y, system->problem, system->units);
+RF_HOT static void unit_outputs(RfSystem *system, const double *y) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  const double *a = y + units * d, *rho = a + units, *X = system->problem->X;
+  bool by_hand = !system->problem->gram && units * n * d <= BY_HAND;
+  if (!by_hand) rf_flow_planes_of(system->H, y, system->problem, units);
   for (rf_index k = 0; k < units; k++) {
-    double factor = a[k] * rf_system_amplitude(system, rho[k]);
-    if (factor == 0 || system->dead[k] || (system->muted && system->muted[k])) continue;
-    add_outputs(system->q, factor, system->slope + k * n, system->H + k * n, n);
+    double factor = a[k] * rf_system_amplitude(system, rho[k]), *h = system->H + k * n;
+    const double *s = system->slope + k * n, *w = y + k * d;
+    bool silent = factor == 0 || system->dead[k] || (system->muted && system->muted[k]);
+    if (silent && by_hand)
+      planes_of(h, w, X, 1, n, d);
+    else if (by_hand && d == 2)
+      planes_and_outputs(system->q, h, factor, s, w, X, n, 2);
+    else if (by_hand)
+      planes_and_outputs(system->q, h, factor, s, w, X, n, d);
+    else if (!silent)
+      add_outputs(system->q, factor, s, h, n);
   }
 }
 
@@ -100,7 +124,7 @@ static void weights(RfSystem *system) {
   double top = -INFINITY, sum = 0;
   double weightless = system->problem->freeze_second ? 0 : RF_TOL_WEIGHTLESS; /* its steps grow like tau */
   for (rf_index i = 0; i < n; i++) {
-    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]);
+    system->p[i] = rf_loss_log_slope(system->problem->loss, system->q[i]) + rf_lift_of(&system->lift, i);
     if (system->seen[i]) top = fmax(top, system->p[i]);
   }
   for (rf_index i = 0; i < n;
@@ -110,16 +134,16 @@ static void weights(RfSystem *system) {
     system->p[i] = exp(relative > RF_TOL_WALL ? RF_TOL_WALL : relative);
     if (system->seen[i]) sum += system->p[i];
   }
-  system->log_S = top + log(sum);
+  system->log_S = top + log(sum) - system->lift.by; /* true times */
   for (rf_index i = 0; i < n; i++) {
     system->p[i] /= sum;
     system->c[i] = system->p[i] > weightless ? system->p[i] * system->problem->y[i] : 0;
   }
 }
 
-static void project(const RfSlide *slide, double *g, rf_index d) {
+static inline void project(const RfSlide *slide, double *restrict g, rf_index d) {
   for (rf_index r = 0; r < slide->rank; r++) {
-    const double *b = slide->basis + r * d;
+    const double *restrict b = slide->basis + r * d;
     double along = rf_la_dot(b, g, d);
     for (rf_index j = 0; j < d; j++) g[j] -= along * b[j];
   }
@@ -167,10 +191,10 @@ static inline void fields_of(double *restrict g, const double *restrict slope, c
   }
 }
 
-static void class_fields(RfSystem *system) {
+RF_HOT static void class_fields(RfSystem *system) {
   rf_index n = system->n, d = system->d, classes = system->classes;
   const double *X = system->problem->X;
-  if (system->problem->gram || classes * n * d > 4000) {
+  if (system->problem->gram || classes * n * d > BY_HAND) {
     for (rf_index k = 0; k < classes; k++) {
       const double *slope = system->slope + system->leader[k] * n;
       for (rf_index i = 0; i < n; i++) system->M[k * n + i] = slope[i] * system->c[i];
@@ -196,6 +220,21 @@ void rf_system_planes(RfSystem *system, const double *y) {
   system->planes_known = true;
 }
 
+/* A slope in [leak,1] is known absolutely near 1 and to its last digit near leak 0, where that of a wall is.
+ * So a hyperplane that a wall shares with others has the slope of the wall, whose direction is its normal. */
+static void face_walls(const RfSystem *system, RfSlide *slide) {
+  for (rf_index k = 0; k < slide->n_planes && slide->n_planes < slide->n_on; k++) {
+    rf_index face = -1;
+    for (rf_index z = slide->n_on - 1; z >= 0; z--) {
+      rf_index i = slide->on[z];
+      if (slide->plane[z] == k && (face < 0 || !system->seen[i] || system->seen[face])) face = i;
+    }
+    if ((system->along[face] > 0) != (system->along[slide->first[k]] > 0))
+      rf_la_scale(slide->pinv + k * system->d, -1, system->d);
+    slide->first[k] = face;
+  }
+}
+
 /* With leak 0 a sample on the inactive side of every live unit exerts no force, and its weight, which does
  * not fall, must not set the clock of the others. With leak > 0, or when nobody is left, all count. */
 static void look_at_samples(RfSystem *system) {
@@ -206,6 +245,7 @@ static void look_at_samples(RfSystem *system) {
   for (rf_index i = 0; i < n; i++) count += system->seen[i];
   if (count == 0) memset(system->seen, 1, (size_t)n), count = n;
   system->n_seen = count;
+  for (rf_index u = 0; u < system->units; u++) face_walls(system, &system->slide[u]);
 }
 
 /* No field is longer than this: the unit of every threshold on fields and speeds. */
@@ -265,11 +305,12 @@ void rf_system_fields(RfSystem *system, const double *y) {
   system->evaluations++;
 }
 
+/* Where unit k goes in its field. */
 static inline void unit_rhs(const RfSystem *system, rf_index k, const double *y, double *f, rf_index d) {
   rf_index units = system->units;
-  const double *w = y + k * d, *g = rf_system_g(system, k);
+  const double *restrict w = y + k * d, *restrict g = rf_system_g(system, k);
   double a = y[units * d + k], rho = y[units * (d + 1) + k];
-  double *fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
+  double *restrict fw = f + k * d, *fa = f + units * d + k, *frho = f + units * (d + 1) + k;
   double gw = 0, ww = 0;
   for (rf_index j = 0; j < d; j++) gw += g[j] * w[j], ww += w[j] * w[j];
   double along, growth;
@@ -285,14 +326,19 @@ static inline void unit_rhs(const RfSystem *system, rf_index k, const double *y,
   }
   for (rf_index j = 0; j < d; j++) fw[j] = a * (g[j] - along * w[j]);
   *frho = growth - system->mu;
+  if (system->slide[k].n_on > 0) project(&system->slide[k], fw, d); /* or rounding off the hyperplane grows */
 }
 
-void rf_system_rhs(RfSystem *system, const double *y, double *f) {
+RF_HOT void rf_system_rhs(RfSystem *system, const double *y, double *f) {
   rf_index d = system->d, units = system->units;
   rf_system_fields(system, y);
   for (rf_index c = 0; c < system->classes; c++) {
     const RfSlide *slide = &system->slide[system->leader[c]];
-    if (slide->n_on > 0) project(slide, system->g + c * d, d);
+    if (slide->n_on == 0) continue;
+    if (d == 2)
+      project(slide, system->g + c * d, 2);
+    else
+      project(slide, system->g + c * d, d);
   }
   for (rf_index k = 0; k < units; k++) {
     if (system->dead[k]) {
@@ -305,8 +351,6 @@ void rf_system_rhs(RfSystem *system, const double *y, double *f) {
       unit_rhs(system, k, y, f, 2);
     else
       unit_rhs(system, k, y, f, d);
-    if (system->slide[k].n_on > 0)
-      project(&system->slide[k], f + k * d, d); /* or rounding off the hyperplane grows */
   }
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
   memset(f + units * (d + 2) + 1, 0, (size_t)system->residues * sizeof(double));
@@ -400,17 +444,15 @@ static void plane_weights(const RfSystem *system, const RfSlide *slide, rf_index
   *terms += leak * size;
 }
 
-enum { FEW = 2000 }; /* entries of the data */
-
-/* row . field term by term: weights that differ by hundreds of orders do not drown each other; and the sizes
- * of the terms. */
-static double plane_pull(const RfSystem *system, rf_index unit, const double *row, double *terms) {
-  rf_index n = system->n, d = system->d;
+/* A row of pinv times the field, term by term: weights that differ by hundreds of orders do not drown each
+ * other; and the sizes of the terms. pull (n): the row times the samples. */
+static double plane_pull(const RfSystem *system, rf_index unit, const double *pull, double *terms) {
+  rf_index n = system->n;
   double sum = 0;
   for (rf_index i = 0; i < n; i++) {
     double factor = system->slope[unit * n + i] * system->c[i];
     if (factor == 0) continue;
-    double term = factor * rf_la_dot(row, system->problem->X + i * d, d);
+    double term = factor * pull[i];
     sum += term, *terms += fabs(term);
   }
   return sum;
@@ -431,7 +473,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   double a = system->y[system->units * d + unit], *factor = system->slide_factor, *field = factor + n;
   /* sum over hyperplanes of their forces = -(projection of the unprojected field): the field is formed
    * afresh, g may be projected */
-  bool few = n * d <= FEW;
+  bool few = slide->pull;
   for (rf_index i = 0; i < n && !few; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
   const RfGram *gram = system->problem->gram;
   if (!few && gram)
@@ -441,7 +483,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   for (rf_index k = 0; k < slide->n_planes; k++) {
     double sum, kink, terms;
     plane_weights(system, slide, k, &sum, &kink, &terms);
-    sum += few ? plane_pull(system, unit, slide->pinv + k * d, &terms)
+    sum += few ? plane_pull(system, unit, slide->pull + k * n, &terms)
                : rf_la_dot(slide->pinv + k * d, field, d);
     slopes[k] = kink != 0               ? within_known(system, -sum / kink, kink, terms)
                 : (a >= 0) == (sum > 0) ? INFINITY

@@ -94,7 +94,7 @@ static void orders(void **state) {
   print_message("order of one step: explicit %.2f, inside %.2f, implicit %.2f\n", end, inside, implicit);
   assert_true(end > 8.5);
   assert_true(inside > 7.5);
-  assert_true(implicit > 4.5);
+  assert_true(implicit > 5.5);
 }
 
 /* A right-hand side that is the closed form's, at the start. */

@@ -63,7 +63,7 @@ static void parted_and_merged(void **state) {
   assert_ok(&context, rf_run_new(&context, &run, &problem, &settings));
   assert_ok(&context, rf_run_start(&run));
   RfSystem *system = &run.system;
-  assert_ok(&context, rf_apart_carry(system));
+  assert_ok(&context, rf_apart_keep(system));
   rf_index merged;
   rf_system_fields(system, system->y);
   rf_system_planes(system, system->y);
