@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261119; /* layout of this file */
+static const double mark = 20261120; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -91,6 +91,25 @@ static void walk_system(Tape *tape, RfSystem *system) {
   put_index(tape, &system->evaluations);
 }
 
+static void walk_lift(Tape *tape, RfSystem *system) {
+  RfLift *lift = &system->lift;
+  bool made = lift->of && lift->grows;
+  put_bool(tape, &lift->on);
+  put_bool(tape, &lift->there);
+  put(tape, &lift->by);
+  put(tape, &lift->drive);
+  put_bool(tape, &made);
+  if (tape->load && made && !lift->of) lift->of = RF_NEW(double, system->n);
+  if (tape->load && made && !lift->grows) lift->grows = RF_NEW(uint8_t, system->n);
+  if ((made || lift->on) && !(lift->of && lift->grows)) {
+    lift->on = made = false;
+    tape->broken = true;
+  }
+  if (!made) return;
+  put_doubles(tape, lift->of, system->n);
+  put_bytes(tape, lift->grows, system->n);
+}
+
 static void walk_run(Tape *tape, RfRun *run) {
   put_bool(tape, &run->implicit);
   put_bool(tape, &run->at_infinity);
@@ -148,6 +167,7 @@ static void walk_way(Tape *tape, RfRun *run) {
   RfWay *way = &run->way;
   put(tape, &way->tau);
   put(tape, &way->arrives);
+  put_bool(tape, &way->settled);
   put_index(tape, &way->units);
   if (way->units < 0 || way->units > run->system.m) way->units = 0, tape->broken = true;
   rf_index count = way->units * (run->system.d + 2);
@@ -203,6 +223,7 @@ static RfStatus walk(Tape *tape, RfRun *run) {
   for (int k = 0; k < 4; k++) same = same && want[k] == head[k];
   if (!same) return rf_fail(run->context, RF_ERR_INPUT, "the checkpoint belongs to another problem");
   walk_system(tape, &run->system);
+  walk_lift(tape, &run->system);
   walk_run(tape, run);
   walk_way(tape, run);
   put_index(tape, &run->n_events);

@@ -121,6 +121,25 @@ static double allowed(const RfFlowProblem *problem, const RfFlowLimit *a, const 
   return open && rf_limits_same_network(a, b) ? RF_TOL_SPLIT : RF_TOL_DIRECTION;
 }
 
+/* Where a run at other settings ends. */
+static RfStatus run_again(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                          const RfFlowSettings *settings, const RfFlowCheckpoint *from,
+                          const RfFlowVariant *variant) {
+  RfRun run;
+  RfPolish polish;
+  RfFlowSettings quiet = *settings;
+  quiet.want_checkpoint = NULL;
+  quiet.trace = 0;
+  quiet.branches = RF_BRANCHES_FOLLOW; /* the first run met none: rounding at large margins */
+  quiet.observe = NULL;
+  memset(&polish, 0, sizeof polish);
+  memset(limit, 0, sizeof *limit);
+  RfStatus status = run_once(context, &run, &polish, limit, problem, &quiet, variant, from, NULL, NULL, NULL);
+  rf_polish_free(&polish);
+  rf_run_free(&run);
+  return status;
+}
+
 /* What another run says. */
 typedef struct Opinion {
   double error; /* |difference| of the limit directions; 2 when it ends without a limit, NaN when the caller
@@ -133,18 +152,8 @@ typedef struct Opinion {
 static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *first,
                           const RfFlowProblem *problem, const RfFlowSettings *settings,
                           const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
-  RfRun run;
-  RfPolish polish;
   RfFlowLimit limit;
-  RfFlowSettings quiet = *settings;
-  quiet.want_checkpoint = NULL;
-  quiet.trace = 0;
-  quiet.branches = RF_BRANCHES_FOLLOW; /* the first run met none: rounding at large margins */
-  quiet.observe = NULL;
-  memset(&polish, 0, sizeof polish);
-  memset(&limit, 0, sizeof limit);
-  RfStatus status =
-      run_once(context, &run, &polish, &limit, problem, &quiet, variant, from, NULL, NULL, NULL);
+  RfStatus status = run_again(context, &limit, problem, settings, from, variant);
   *opinion = (Opinion){.error = NAN};
   if (!status && limit.outcome == RF_FLOW_CONVERGED) {
     opinion->error = rf_net_distance(&first->net, &limit.net);
@@ -158,8 +167,6 @@ static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *fir
   if (!status && apart)
     status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
   limit_release(&limit);
-  rf_polish_free(&polish);
-  rf_run_free(&run);
   return status;
 }
 
@@ -219,6 +226,28 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agr
                                      .by_steps = variant.by_steps,
                                      .from_start = !from,
                                      .disagreed = third ? second.error : 0};
+  return status;
+}
+
+/* A drift that was followed under lifted weights to where it leads across nothing: does it so at other
+ * settings, under weights lifted less? */
+static RfStatus confirm_drift(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                              const RfFlowSettings *settings) {
+  RfFlowVariant variant = second_variant(context, problem, true);
+  variant.tolerance = fmax(variant.tolerance, RF_TOL_SECOND_DRIFT);
+  RfFlowLimit other;
+  RfStatus status = run_again(context, &other, problem, settings, NULL, &variant);
+  bool stopped = status == RF_INTERRUPTED || (!status && other.outcome == RF_FLOW_INTERRUPTED);
+  if (stopped) {
+    status = RF_OK, limit->outcome = RF_FLOW_INTERRUPTED;
+    rf_format(limit->why, RF_WHY_SIZE,
+              "stopped by the caller before a second run had confirmed the end of a drift");
+  } else if (!status && other.outcome != RF_FLOW_NOT_SEPARATED) {
+    limit->outcome = RF_FLOW_UNDECIDED;
+    rf_format(limit->why, RF_WHY_SIZE,
+              "neurons drift like ln t, and runs at different settings follow them elsewhere");
+  }
+  limit_release(&other);
   return status;
 }
 
@@ -365,6 +394,9 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status) judge_audit(result);
+  if (!status && settings->check_direction && run.system.lift.drive > 0 &&
+      result->limit.outcome == RF_FLOW_NOT_SEPARATED)
+    status = confirm_drift(context, &result->limit, &own, settings);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED &&
       !confirmed(&result->limit, by, problem)) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
@@ -373,12 +405,12 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     status =
         second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap);
     if (!status) judge_opinion(&result->limit, agree);
-    if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED) {
-      run.phase.left = -1; /* taken up again, it repeats the last polish */
-      run.events = result->events, run.trace = result->trace;
-      status = rf_run_save(&run, &result->checkpoint);
-      run.events = NULL, run.trace = NULL;
-    }
+    run.phase.left = -1; /* taken up again, it repeats the last polish */
+  }
+  if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED && result->checkpoint.count == 0) {
+    run.events = result->events, run.trace = result->trace;
+    status = rf_run_save(&run, &result->checkpoint);
+    run.events = NULL, run.trace = NULL;
   }
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);

@@ -46,7 +46,8 @@ struct RfLayeredFlow {
   double tolerance;                                       /* relative, per step context->tol.ode */
   void (*on_step)(void *user, const RfLayeredFlow *flow); /* after each accepted step, when set */
   void *user;
-  bool again; /* a second run, for its progress to say so */
+  bool again;        /* a second run, for its progress to say so */
+  const char *stuck; /* why RF_UNDECIDED was returned; NULL: the step limit */
   struct RfLayeredFlowWork *work;
 };
 
@@ -63,5 +64,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
  * ln |theta| grow by kappa more: dphi/dkappa = v/mu - phi with v = sum_i p_i y_i df_i, p the softmax weights
  * at the frozen scale. Reads limits to about ln(n)/smargin. Needs a homogeneous network. */
 RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa);
+/* Freezes it where margins are `factor` times as large. */
+void rf_layered_flow_raise(RfLayeredFlow *flow, double factor);
 
 #endif

@@ -20,12 +20,13 @@
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
 #define RF_TOL_BRACKET       4e-16 /* width of a bracket that cannot be halved any more */
-#define RF_TOL_INSET         1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
 #define RF_TOL_TIE           1e-11 /* events this close (fractions of a step) are one: dense output is no better */
 #define RF_TOL_CUT           1e-15 /* implicit steps are cut at an event to this part of their length, */
 #define RF_TOL_CUT_BEYOND    1e-11 /* and at most this far behind the hyperplane, */
 #define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
+#define RF_TOL_CUT_SLOPE     0.1   /* slopes: this part of the slack beyond which one counts as outside, */
+#define RF_TOL_CUT_STALL     0.25  /* and a bracket that three trials have not brought to this is halved */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
@@ -88,6 +89,22 @@
           is at most 30 where rounding ends the run */
 #define RF_TOL_REST_ROUNDING 1e-14 /* of the largest field: a motion that is rounding, some ten ulps */
 #define RF_TOL_REST_APART    2.718 /* of tau: states that a drift is read off are apart by one in ln tau */
+#define RF_TOL_LIFT_RESTS    1e-6  /* push over that of all, at least, of the samples that hold a drift, */
+#define RF_TOL_LIFT_GROWS                                                                                    \
+  1e-8 /* and at most of those that drive it: 1/tau, where a drift is lost in rounding */
+#define RF_TOL_LIFT_CLOCK                                                                                    \
+  1e8 /* tau of a lifted drift: slopes at their ends show it by 1e-8, and rounding by 1e-10, */
+#define RF_TOL_LIFT_SLOWER 1e3 /* more where the lightest sample that rests is not this much faster, */
+#define RF_TOL_LIFT_OTHER                                                                                    \
+  10.0 /* and in a second run by this: what is left of a motion beside the drift shows */
+#define RF_TOL_LIFT_LESS   0.1 /* push of the growing over that of the resting, at most */
+#define RF_TOL_LIFT_STOPS  1e2 /* push times tau of a sample that ought to have grown long ago, */
+#define RF_TOL_LIFT_STANDS 0.1 /* and growth per unit of ln tau, of 1, below which it has not */
+#define RF_TOL_LIFT_RAMP                                                                                     \
+  0.1 /* ln by which weights are lifted from step to step, and of tau for a look ahead */
+#define RF_TOL_LIFT_THERE                                                                                    \
+  0.7 /* ln of tau over the wanted one: lifted enough to tell slopes from their ends */
+#define RF_TOL_LIFT_START 1e13 /* tau at which what rests does so to rounding */
 #define RF_TOL_ESCAPE_REST                                                                                   \
   1e-11 /* of the largest field: growth of a small unit at rest, far above rounding, */
 #define RF_TOL_ESCAPE_LEFT                                                                                   \
@@ -97,43 +114,44 @@
 #define RF_TOL_LOG_TAU     1e3  /* frozen second layer: growth of ln tau that it is followed for */
 
 /* ---- to infinity (infinity.c, polish.c) ---- */
-#define RF_TOL_Q_FROZEN    1e6   /* smallest margin at which the scale is frozen: weights follow within 1/q */
-#define RF_TOL_GROWN_MOST  1e290 /* factor of the margins since then that is told: times Q_MOST a double */
-#define RF_TOL_Q_SLOW      1e5   /* the same while the direction travels: steps grow like 1/sqrt(q) */
-#define RF_TOL_Q_MOST      1e9   /* possible margin up to which steps are made finer */
-#define RF_TOL_Q_LOW       1e4   /* margin below which O(1/q) shows: compared at the margins of the state */
-#define RF_TOL_CLIMB       2.0   /* growth of the network per step on the way there: not far past it */
-#define RF_TOL_TINY        1e-300 /* instead of a division by zero */
-#define RF_TOL_LONGEST     30.0   /* growth of the network per step: e^30 of an instability is seen */
-#define RF_TOL_DRIFT_FROM  0.3    /* ln of the scale off its place from which it is moved, */
-#define RF_TOL_DRIFT_TO    0.1    /* and to which */
-#define RF_TOL_DRIFT_STEP  0.5    /* growth per step meanwhile: the weights follow */
-#define RF_TOL_TRAVEL      1e-3   /* way of the direction over a stretch: more, and its end is not near */
-#define RF_TOL_STALL       1e-3   /* relative change of the distance to the polished point that is none */
-#define RF_TOL_ESCAPE      1e-7   /* rate over the network's own above which a vanishing unit comes back */
-#define RF_TOL_NEAR        1e-6   /* distance of state and polished point at which that is the end */
-#define RF_TOL_NEAR_STILL  1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
-#define RF_TOL_NEAR_AT_ALL 1e-2   /* farther away it is another point */
-#define RF_TOL_SHARE       1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
-#define RF_TOL_SHARE_DROP  0.03   /* a group of this share is not dropped to make the equations solvable */
-#define RF_TOL_VANISHED    1e-9   /* of sum |beta|: a group that the solution makes vanish */
-#define RF_TOL_ACTIVE      1e-5   /* p of the samples that the polish starts with */
-#define RF_TOL_PIVOT       1e-9   /* ratio of pivots below which a system is solved by least squares */
-#define RF_TOL_RANK        1e-13  /* singular values below are zero */
-#define RF_TOL_NEWTON      1e-15  /* Newton's step that is rounding, */
-#define RF_TOL_NEWTON_LATE 1e-13  /* after eight steps, */
-#define RF_TOL_NEWTON_LOST 1e-2   /* and the one after fourteen that will not become it */
-#define RF_TOL_OWN         1e-6   /* weight of the flow's own multipliers where others are as good */
-#define RF_TOL_OWN_OFF     1e-9   /* stationarity they may cost */
-#define RF_TOL_TIGHT       1e-9   /* margins over 1 that are tight */
-#define RF_TOL_STATIONARY  1e-10  /* residual of the KKT equations that is accepted */
-#define RF_TOL_VIOLATED    1e-11  /* margins under 1 and multipliers under 0 that are not */
-#define RF_TOL_WALL_LIMIT  1e30   /* multiplier of an unseen sample: any unit that meets it is held */
-#define RF_TOL_WALL_ESCAPE 1e3    /* in the escape test: its push over that of all seen samples together */
-#define RF_TOL_DIRECTION   1e-4   /* two runs that end farther apart have not decided */
-#define RF_TOL_SECOND      1e-2   /* tolerance of the second run: errors a hundredth of the first one's */
-#define RF_TOL_FINEST      1e-13  /* no run is asked for more */
-#define RF_TOL_NOT_COARSER 1e-10  /* a first run that is coarser is not confirmed by one that is, too */
+#define RF_TOL_Q_FROZEN     1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
+#define RF_TOL_GROWN_MOST   1e290  /* factor of the margins since then that is told: times Q_MOST a double */
+#define RF_TOL_Q_SLOW       1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_Q_MOST       1e9    /* possible margin up to which steps are made finer */
+#define RF_TOL_Q_LOW        1e4    /* margin below which O(1/q) shows: compared at the margins of the state */
+#define RF_TOL_CLIMB        2.0    /* growth of the network per step on the way there: not far past it */
+#define RF_TOL_TINY         1e-300 /* instead of a division by zero */
+#define RF_TOL_LONGEST      30.0   /* growth of the network per step: e^30 of an instability is seen */
+#define RF_TOL_DRIFT_FROM   0.3    /* ln of the scale off its place from which it is moved, */
+#define RF_TOL_DRIFT_TO     0.1    /* and to which */
+#define RF_TOL_DRIFT_STEP   0.5    /* growth per step meanwhile: the weights follow */
+#define RF_TOL_TRAVEL       1e-3   /* way of the direction over a stretch: more, and its end is not near */
+#define RF_TOL_STALL        1e-3   /* relative change of the distance to the polished point that is none */
+#define RF_TOL_ESCAPE       1e-7   /* rate over the network's own above which a vanishing unit comes back */
+#define RF_TOL_NEAR         1e-6   /* distance of state and polished point at which that is the end */
+#define RF_TOL_NEAR_STILL   1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
+#define RF_TOL_NEAR_AT_ALL  1e-2   /* farther away it is another point */
+#define RF_TOL_SHARE        1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_DROP   0.03   /* a group of this share is not dropped to make the equations solvable */
+#define RF_TOL_VANISHED     1e-9   /* of sum |beta|: a group that the solution makes vanish */
+#define RF_TOL_ACTIVE       1e-5   /* p of the samples that the polish starts with */
+#define RF_TOL_PIVOT        1e-9   /* ratio of pivots below which a system is solved by least squares */
+#define RF_TOL_RANK         1e-13  /* singular values below are zero */
+#define RF_TOL_NEWTON       1e-15  /* Newton's step that is rounding, */
+#define RF_TOL_NEWTON_LATE  1e-13  /* after eight steps, */
+#define RF_TOL_NEWTON_LOST  1e-2   /* and the one after fourteen that will not become it */
+#define RF_TOL_OWN          1e-6   /* weight of the flow's own multipliers where others are as good */
+#define RF_TOL_OWN_OFF      1e-9   /* stationarity they may cost */
+#define RF_TOL_TIGHT        1e-9   /* margins over 1 that are tight */
+#define RF_TOL_STATIONARY   1e-10  /* residual of the KKT equations that is accepted */
+#define RF_TOL_VIOLATED     1e-11  /* margins under 1 and multipliers under 0 that are not */
+#define RF_TOL_WALL_LIMIT   1e30   /* multiplier of an unseen sample: any unit that meets it is held */
+#define RF_TOL_WALL_ESCAPE  1e3    /* in the escape test: its push over that of all seen samples together */
+#define RF_TOL_DIRECTION    1e-4   /* two runs that end farther apart have not decided */
+#define RF_TOL_SECOND       1e-2   /* tolerance of the second run: errors a hundredth of the first one's */
+#define RF_TOL_SECOND_DRIFT 0.1    /* the same where a drift is confirmed: its clock is another one already */
+#define RF_TOL_FINEST       1e-13  /* no run is asked for more */
+#define RF_TOL_NOT_COARSER  1e-10  /* a first run that is coarser is not confirmed by one that is, too */
 #define RF_TOL_SPLIT                                                                                         \
   1e-2 /* the same where both end at one network: how neurons share it, long steps follow to some 1e-3 */
 #define RF_TOL_UNSEEN      1e-9 /* cosine by which the limit has to leave a sample unseen */
@@ -195,6 +213,7 @@
         */
 #define RF_TOL_COLLAPSED     1e-6 /* ratio of a group to its state over that of others: on its way to nothing */
 #define RF_TOL_MARGIN_STEP   1e3 /* of the tolerance, error of a margin in an implicit step: 1e-5 in a fit, */
+#define RF_TOL_MARGIN_LARGE  1e4 /* the same with many unknowns: weights to 1e-4, */
 #define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
 #define RF_TOL_MARGIN_FINE   1e-7  /* the same in an explicit step, coordinate by coordinate, */
 #define RF_TOL_MARGIN_LEAST  1e-15 /* but not below rounding */
@@ -213,6 +232,7 @@
 
 #define RF_TOL_LINE        1e-14  /* a sample off the line of another by this of its length lies on it */
 #define RF_TOL_LINE_COSINE 1e-15  /* cosines this close to 1 are those of one line: eight roundings */
+#define RF_TOL_EXACT       1e-280 /* products whose rounding errors are numbers */
 #define RF_TOL_DIVISOR     1e-300 /* divisors: smaller numbers have lost digits */
 #define RF_TOL_CANCELLED   1e-14  /* of a sum, relative to its terms: what is left is rounding */
 #define RF_TOL_IN_SPAN                                                                                       \

@@ -91,7 +91,7 @@ static RfStatus show(RfRun *run, double *y, double log_t, bool at_event) {
 
 RfStatus rf_observe(RfRun *run) {
   RfStatus status = run->audit ? rf_audit_look(run->audit, run) : RF_OK;
-  if (status || !rf_run_watched(run)) return status;
+  if (status || !rf_run_watched(run) || run->system.lift.on) return status;
   return show(run, run->system.y, run->system.log_t, run->since_event == 0);
 }
 
@@ -99,7 +99,7 @@ RfStatus rf_observe_inside(RfRun *run, double h, double fraction) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system), count = run->settings->observe_inside;
   RfStatus status = run->audit ? rf_audit_step(run->audit, run, h, fraction) : RF_OK;
-  if (status || !rf_run_watched(run) || count == 0) return status;
+  if (status || !rf_run_watched(run) || count == 0 || system->lift.on) return status;
   rf_explicit_dense(&run->explicit_method, system, h);
   for (rf_index j = 1; j <= count && !status; j++) {
     double s = fraction * (double)j / (double)(count + 1), log_t = system->log_t;

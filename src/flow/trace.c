@@ -47,7 +47,7 @@ double rf_run_dissipation(RfRun *run, const double *y) {
     double gw = rf_la_dot(g, w, d), gg = rf_la_dot(g, g, d);
     sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
   }
-  return sum * exp(system->log_S - rf_run_log_loss(run));
+  return sum * exp(system->log_S + system->lift.by - rf_run_log_loss(run));
 }
 
 double rf_run_log_t(const RfRun *run) {

@@ -137,6 +137,10 @@ static const Found found[] = {
     {FAMILY_LINE, 1794820001, 59, false, RF_FLOW_CONVERGED},
     /* w.x falls like 1/ln t beside a neuron that grows, and what it adds to the margin stays: never met */
     {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
+    /* drifts that rounding hides before the hyperplane is met, at ln t = 35: undecided */
+    {FAMILY_LINE, 1794840183, 159, false, RF_FLOW_NOT_SEPARATED},
+    /* two rows on one ray with different labels, and a drift all the same */
+    {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };
 
 /* Without the finer run, which is too long. */

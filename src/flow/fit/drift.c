@@ -71,6 +71,7 @@ RfStatus rf_run_drift(RfRun *run, RfDrift *found) {
   rf_system_planes(system, system->y);
   for (rf_index u = 0; u < units && !moves; u++)
     moves = !system->dead[u] && rho[u] >= small && may_reach(run, u);
+  if (way->settled) return RF_OK;
   bool marked = way->tau > 0 && way->units == units && way->tau >= run->phase.tau_event;
   if (!marked) way->arrives = 0;
   if (!moves && !(way->arrives > 0)) return RF_OK;

@@ -36,8 +36,7 @@ double rf_run_small_rho(const RfRun *run) {
   return rf_small_rho(run->problem, system->units, largest);
 }
 
-/* Fastest motion (direction or log-norm) of the units that matter; run->f must be current. */
-static double restlessness(const RfRun *run) {
+double rf_run_restlessness(const RfRun *run) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units;
   double worst = 0;
@@ -190,7 +189,7 @@ RfStatus rf_fit_advance(RfRun *run) {
     status = rf_run_gather(run);
   } else if (!run->implicit && rf_run_large(run) && run->steps_explicit % 10 == 9) {
     status = rf_run_gather(run);
-  } else if (run->implicit && !run->at_infinity && run->since_event == 0 &&
+  } else if (run->implicit && !run->at_infinity && !run->system.lift.on && run->since_event == 0 &&
              rf_system_q_min(&run->system) < q_switch(run) && !still_stiff(run)) {
     run->implicit = false; /* events are located best by the explicit method */
     run->fresh = false;
@@ -250,11 +249,97 @@ static double slowest_unit(const RfRun *run) {
   return 1 / fmax(least, RF_TOL_TINY);
 }
 
+/* Steps that a flow which can never separate is followed; most come to rest before. */
+enum { hopeless_after = 4000 };
+
+/* A linear network separates only what a hyperplane separates. */
+static bool beyond_linear(const RfRun *run, char *why) {
+  const RfFlowProblem *problem = run->problem;
+  RfLinearMargin linear;
+  if (problem->leak != 1) return false;
+  RfStatus status = rf_margin_linear(run->context, &linear, problem->X, problem->y, problem->n, problem->d);
+  if (status >= 0) rf_linear_margin_free(&linear);
+  if (status != RF_NOT_SEPARABLE) return false;
+  rf_format(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
+  return true;
+}
+
+/* a b = c d, exactly. */
+static bool same_product(double a, double b, double c, double d) {
+  double left = a * b, right = c * d;
+  if (!(fabs(left) > RF_TOL_EXACT)) return (a == 0 || b == 0) && (c == 0 || d == 0);
+  return left == right && fma(a, b, -left) == fma(c, d, -right);
+}
+
+/* Two samples on one ray from the origin, exactly: the output at one is a positive multiple of that at the
+ * other. */
+static bool on_one_ray(const double *x, const double *other, rf_index d) {
+  rf_index first = 0;
+  while (first < d && x[first] == 0 && other[first] == 0) first++;
+  if (first == d || !(x[first] * other[first] > 0)) return false;
+  for (rf_index k = first + 1; k < d; k++)
+    if (!same_product(x[k], other[first], other[k], x[first])) return false;
+  return true;
+}
+
+/* Two samples on one ray with different labels, a zero sample, or a linear network on data that no hyperplane
+ * separates: never are all margins positive, however long some of them go on growing. */
+static bool hopeless(const RfRun *run, char *why) {
+  if (beyond_linear(run, why)) return true;
+  const RfSystem *system = &run->system;
+  const double *X = system->problem->X, *y = system->problem->y;
+  rf_index n = system->n, d = system->d;
+  for (rf_index i = 0; i < n; i++) {
+    if (system->x_norm[i] == 0) {
+      rf_format(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
+      return true;
+    }
+    for (rf_index j = 0; j < i; j++) {
+      if (y[i] == y[j] || !on_one_ray(X + i * d, X + j * d, d)) continue;
+      bool equal = memcmp(X + i * d, X + j * d, (size_t)d * sizeof(double)) == 0;
+      rf_format(why, RF_WHY_SIZE,
+                "samples %lld and %lld are %s with different labels: no network separates them", (long long)j,
+                (long long)i, equal ? "equal" : "on one ray");
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A drift under lifted weights (lift.c): does it lead across nothing any more? */
+static RfStatus look_for_end(RfRun *run, bool *lost) {
+  RfDrift found;
+  if (!run->system.lift.there) return RF_OK;
+  rf_system_rhs(&run->system, run->system.y, run->f);
+  run->fresh = false;
+  RfStatus status = rf_run_drift(run, &found);
+  if (status || found == RF_DRIFT_SEEN) return status;
+  run->way.settled = found == RF_DRIFT_NONE;
+  *lost = !run->way.settled;
+  rf_run_drop(run);
+  return RF_OK;
+}
+
+/* At rest, but for a drift that leads on, or was left when something else moved: it is followed from here on,
+ * and the run is not over. lost: it cannot be. */
+static RfStatus take_up_drift(RfRun *run, bool *over, bool *lost) {
+  const RfSystem *system = &run->system;
+  RfDrift found;
+  RfStatus status = rf_run_lift(run, &found);
+  *over = found == RF_DRIFT_NONE;
+  /* after a motion pushes part with time */
+  bool early = system->lift.drive > 0 && system->tau * rf_system_reach(system) < RF_TOL_LIFT_START &&
+               run->since_event >= quiet_after;
+  *lost = found == RF_DRIFT_BEYOND && !early;
+  return status;
+}
+
 /* At rest with samples on the wrong side, and nobody left to change that? */
-static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
+static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost, char *why) {
   RfSystem *system = &run->system;
   *over = *lost = false;
   if (run->phase.steps % 8 != 7 || rf_run_log_loss_seen(run) < log_separating_loss(run)) return RF_OK;
+  if (system->lift.on) return look_for_end(run, lost);
   double log_loss = rf_run_log_loss_seen(run), unit = 1 / rf_system_reach(system);
   if (!(log_loss > run->phase.best - RF_TOL_REST_FALL))
     run->phase.best = log_loss, run->phase.best_at = run->phase.steps;
@@ -274,67 +359,35 @@ static RfStatus look_for_rest(RfRun *run, bool *over, bool *lost) {
                                                waited count */
     if (waited < 100 * rf_run_tau_unit(run) || falling * waited > RF_TOL_REST_FROZEN) return RF_OK;
     rf_system_planes(system, system->y);
-    if (restlessness(run) * waited > RF_TOL_REST_MOVES && !keeps_sides(run, waited)) return RF_OK;
+    if (rf_run_restlessness(run) * waited > RF_TOL_REST_MOVES && !keeps_sides(run, waited)) return RF_OK;
   } else { /* what is left to fall is about falling * waited */
     if (system->tau < slowest_unit(run)) return RF_OK;
     if (falling * unit > RF_TOL_REST_FALLING && falling * waited > RF_TOL_REST_LEFT) return RF_OK;
-    if (restlessness(run) * unit > RF_TOL_REST_SPEED) return RF_OK;
+    bool moves = rf_run_restlessness(run) * unit > RF_TOL_REST_SPEED;
+    if (moves) run->way.settled = false;
+    if (moves) return RF_OK;
     RfDrift found;
     RfStatus status = rf_run_drift(run, &found);
     if (status || found == RF_DRIFT_SEEN) return status;
     *lost = found == RF_DRIFT_BEYOND;
   }
+  if (system->lift.drive > 0 && !run->way.settled)
+    *lost = true; /* dropped on the way, and to be taken up again */
   bool escaped, early;
-  double rest = fmax(idle > resting_after ? 0 : restlessness(run), RF_TOL_REST_ROUNDING / unit);
+  double rest = fmax(idle > resting_after ? 0 : rf_run_restlessness(run), RF_TOL_REST_ROUNDING / unit);
   RfStatus status = leave_saddle(run, rest, &escaped, &early);
   if (early) return status;
   *over = !escaped;
+  if (escaped) run->way.settled = false;
+  if (!status && *over && *lost && !hopeless(run, why)) {
+    status = take_up_drift(run, over, lost);
+    if (!*over) return status;
+  }
   run->phase.tau_event = system->tau;
   run->phase.best = INFINITY;
   run->implicit = false;
   run->h = 0;
   return status;
-}
-
-/* Steps that a flow which can never separate is followed; most come to rest before. */
-enum { hopeless_after = 4000 };
-
-/* A linear network separates only what a hyperplane separates. */
-static bool beyond_linear(const RfRun *run, char *why) {
-  const RfFlowProblem *problem = run->problem;
-  RfLinearMargin linear;
-  if (problem->leak != 1) return false;
-  RfStatus status = rf_margin_linear(run->context, &linear, problem->X, problem->y, problem->n, problem->d);
-  if (status >= 0) rf_linear_margin_free(&linear);
-  if (status != RF_NOT_SEPARABLE) return false;
-  rf_format(why, RF_WHY_SIZE, "no hyperplane separates the data, and the network is linear");
-  return true;
-}
-
-/* Two equal samples with different labels, a zero sample, or a linear network on data that no hyperplane
- * separates: never are all margins positive, however long some of them go on growing. */
-static bool hopeless(const RfRun *run, char *why) {
-  if (beyond_linear(run, why)) return true;
-  const RfSystem *system = &run->system;
-  const double *X = system->problem->X, *y = system->problem->y;
-  rf_index n = system->n, d = system->d;
-  for (rf_index i = 0; i < n; i++) {
-    if (system->x_norm[i] == 0) {
-      rf_format(why, RF_WHY_SIZE, "sample %lld is zero: its margin stays 0", (long long)i);
-      return true;
-    }
-    for (rf_index j = 0; j < i; j++) {
-      if (y[i] == y[j] || X[i * d] != X[j * d]) continue;
-      rf_index k = 1;
-      while (k < d && X[i * d + k] == X[j * d + k]) k++;
-      if (k < d) continue;
-      rf_format(why, RF_WHY_SIZE,
-                "samples %lld and %lld are equal with different labels: no network separates them",
-                (long long)j, (long long)i);
-      return true;
-    }
-  }
-  return false;
 }
 
 static RfStatus begin(RfRun *run) {
@@ -346,6 +399,18 @@ static RfStatus begin(RfRun *run) {
   if (!status)
     run->phase = (RfPhase){.part = 1, .tau_event = run->system.tau, .best = INFINITY, .last = INFINITY};
   return status;
+}
+
+static void tell_lost(const RfRun *run, char *why) {
+  if (run->system.lift.drive > 0)
+    rf_format(why, RF_WHY_SIZE,
+              "neurons drift like ln t, followed to ln t = %.4g: not at rest, and too slowly beyond",
+              run->system.log_t + (run->problem->mean ? log((double)run->system.n) : 0));
+  else
+    rf_format(why, RF_WHY_SIZE,
+              "a neuron drifts like ln t to a hyperplane, where at this pace it is at ln t = %.3g: too "
+              "slowly to be followed there",
+              run->way.arrives);
 }
 
 RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
@@ -368,14 +433,15 @@ RfStatus rf_fit(RfRun *run, RfFlowOutcome *outcome, char *why) {
     if (!status) status = rf_fit_advance(run);
     if (status) break;
     if (run->since_event == 0) run->phase.tau_event = system->tau;
-    if (rf_system_q_min(system) >= q_switch(run) && !run->reached) return RF_OK;
-    status = look_for_rest(run, &over, &lost);
-    if (!status && over && lost && !hopeless(run, why)) {
+    if (rf_system_q_min(system) >= q_switch(run) && !run->reached) {
+      rf_run_drop(run);
+      return RF_OK;
+    }
+    status = look_for_rest(run, &over, &lost, why);
+    if (!status && system->lift.on) status = rf_run_lifted(run, &lost);
+    if (!status && lost && !over) {
       *outcome = RF_FLOW_UNDECIDED;
-      rf_format(why, RF_WHY_SIZE,
-                "a neuron drifts like ln t to a hyperplane, where at this pace it is at ln t = %.3g: too "
-                "slowly to be followed there",
-                run->way.arrives);
+      tell_lost(run, why);
       return RF_OK;
     }
     if (!status && over) {

@@ -86,6 +86,15 @@ static double hold_step(RfSided *sided, Holding *work, double *v, double size) {
   return INFINITY;
 }
 
+/* A slope is as good as another that moves v by no more than its rounding: it moves it by p |df/da| |dz|, a
+ * the output of the unit. Of a sample that hardly weighs it is unknown. */
+static double slope_slack(RfSided *sided, rf_index k, double length) {
+  rf_index at = sided->held_at[k];
+  double moves = sided->p[at / sided->hidden] * fabs(rf_sided_reach(sided, at)) * length;
+  double slack = rf_sided_rounding(sided) * sided->push / moves;
+  return slack > RF_LAYERED_SLOPE ? fmin(slack, RF_LAYERED_SLOPE_UNKNOWN) : RF_LAYERED_SLOPE;
+}
+
 /* Newton on speeds = 0 from the slopes at the begin of the step, not from those of a trial that was thrown
  * away; the speeds are polynomials of the slopes, affine for units of different samples. */
 void rf_sided_hold(RfSided *sided, double *v) {
@@ -114,8 +123,12 @@ void rf_sided_hold(RfSided *sided, double *v) {
     size = next;
     if (rounding) break; /* Newton's steps square the size until it is that */
   }
-  for (rf_index k = 0; k < K; k++) steepest = fmax(steepest, rf_la_norm(work.planes + k * P, P));
-  sided->lost = !(size <= RF_LAYERED_LOST * steepest * sided->push);
+  for (rf_index k = 0; k < K; k++) {
+    double length = rf_la_norm(work.planes + k * P, P);
+    steepest = fmax(steepest, length);
+    sided->slack[k] = slope_slack(sided, k, length);
+  }
+  sided->lost = !(size <= rf_sided_rounding(sided) * steepest * sided->push);
   rf_free(memory);
 }
 
@@ -146,17 +159,20 @@ static bool more_room(RfSided *sided) {
   rf_index room = sided->room ? 2 * sided->room : 16, K = sided->held;
   rf_index *units = RF_NEW(rf_index, room);
   double *slopes = RF_NEW(double, room), *starts = RF_NEW(double, room);
-  double *low = RF_NEW(double, room), *high = RF_NEW(double, room);
-  if (!units || !slopes || !starts || !low || !high) {
-    rf_free(units), rf_free(slopes), rf_free(starts), rf_free(low), rf_free(high);
+  double *low = RF_NEW(double, room), *high = RF_NEW(double, room), *slack = RF_NEW(double, room);
+  if (!units || !slopes || !starts || !low || !high || !slack) {
+    rf_free(units), rf_free(slopes), rf_free(starts), rf_free(low), rf_free(high), rf_free(slack);
     return false;
   }
-  for (rf_index k = 0; k < K; k++)
+  for (rf_index k = 0; k < K; k++) {
     units[k] = sided->held_at[k], slopes[k] = sided->held_slope[k], starts[k] = sided->start_slope[k];
-  rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->start_slope);
+    slack[k] = sided->slack[k];
+  }
+  rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->start_slope), rf_free(sided->slack);
   rf_free(sided->marked_slope[0]), rf_free(sided->marked_slope[1]);
   sided->marked_slope[0] = low, sided->marked_slope[1] = high;
   sided->held_at = units, sided->held_slope = slopes, sided->start_slope = starts, sided->room = room;
+  sided->slack = slack;
   return true;
 }
 
@@ -166,7 +182,7 @@ static RfStatus add_held(RfSided *sided, rf_index at, double slope) {
   sided->side[at] = 0;
   sided->busy[at / sided->hidden] = 1;
   sided->held_at[sided->held] = at;
-  sided->start_slope[sided->held] = slope;
+  sided->start_slope[sided->held] = slope, sided->slack[sided->held] = RF_LAYERED_SLOPE;
   sided->held_slope[sided->held++] = slope;
   return RF_OK;
 }
@@ -180,7 +196,7 @@ static void let_go(RfSided *sided, rf_index k, int8_t side) {
   sided->held--;
   for (rf_index j = k; j < sided->held; j++) {
     sided->held_at[j] = sided->held_at[j + 1], sided->held_slope[j] = sided->held_slope[j + 1];
-    sided->start_slope[j] = sided->start_slope[j + 1];
+    sided->start_slope[j] = sided->start_slope[j + 1], sided->slack[j] = sided->slack[j + 1];
   }
   put(sided, at, side);
   sided->busy[at / sided->hidden] = 0;
@@ -231,9 +247,9 @@ static double fault(RfSided *sided, rf_index at, int8_t *to) {
   }
   double above = sided->held_slope[k] - 1, below = leak - sided->held_slope[k];
   *to = above > below ? 1 : -1;
-  if (fmax(above, below) > RF_LAYERED_SLOPE) return fmax(above, below);
+  if (fmax(above, below) > sided->slack[k]) return fmax(above, below);
   *to = speed > 0 ? 1 : -1; /* a slope that moves nothing does not hold it */
-  return fabs(speed) - RF_LAYERED_LOST;
+  return fabs(speed) - rf_sided_rounding(sided);
 }
 
 /* Is every unit of the corner right where it is? *worst: which is not, the first one or the most. */
@@ -388,7 +404,7 @@ double rf_sided_late(RfSided *sided, double speed) {
   for (rf_index k = 0; k < sided->held; k++) {
     double s0 = sided->marked_slope[0][k], s1 = sided->marked_slope[1][k];
     double in = s1 > 1 ? 1 - s0 : s0 - leak, out = s1 > 1 ? s1 - 1 : leak - s1;
-    if (!(out > RF_LAYERED_SLOPE)) continue;
+    if (!(out > sided->slack[k])) continue;
     rate[count] = out * astray(sided, sided->held_at[k]);
     from[count++] = in > 0 ? in / (in + out) : 0;
   }

@@ -21,6 +21,7 @@ typedef struct Derivatives {
   double *way, *after, *next;     /* width x width each: derivatives of one layer by an earlier one */
   double *planes, *bends, *moves; /* held x P each: dz_k ; d2z_k v ; dv/ds_k */
   double *speeds, *column;        /* held x held: dF_k/ds_j ; held */
+  double *copy, *size;            /* held x held ; held */
   int32_t *pivot;                 /* held */
 } Derivatives;
 
@@ -112,6 +113,42 @@ static void fixed_slopes(Derivatives *d) {
   for (rf_index r = 0; r < P; r++) rf_la_axpy(d->J + r * P, -d->v[r], d->log_S, P);
 }
 
+/* Rows of the speeds at their own size, as where slopes are sought: into copy. size (K). */
+static void scaled_speeds(const Derivatives *d, double *copy, double *size) {
+  rf_index K = d->sided->held;
+  double largest = rf_la_max_abs(d->speeds, K * K);
+  for (rf_index r = 0; r < K; r++) {
+    size[r] = fmax(rf_la_max_abs(d->speeds + r * K, K), RF_LAYERED_ROW * largest);
+    for (rf_index c = 0; c < K; c++) copy[r * K + c] = size[r] > 0 ? d->speeds[r * K + c] / size[r] : 0;
+  }
+}
+
+/* -bends <- inverse of the speeds times bends, column by column; of least norm where units are dependent,
+ * more of them than the planes leave room for. false when there is none. */
+static bool solve_speeds(Derivatives *d) {
+  rf_index P = d->sided->P, K = d->sided->held, rank;
+  double least = INFINITY, most = 0;
+  scaled_speeds(d, d->copy, d->size);
+  bool regular = rf_la_lu(d->copy, d->pivot, K);
+  for (rf_index k = 0; k < K && regular; k++) {
+    double pivot = fabs(d->copy[k * K + k]);
+    least = fmin(least, pivot), most = fmax(most, pivot);
+  }
+  regular = regular && least > RF_LAYERED_RANK * most;
+  for (rf_index p = 0; p < P; p++) {
+    for (rf_index k = 0; k < K; k++) d->column[k] = d->size[k] > 0 ? d->bends[k * P + p] / d->size[k] : 0;
+    if (regular)
+      rf_la_lu_solve(d->copy, d->pivot, d->column, K);
+    else {
+      scaled_speeds(d, d->copy, d->size);
+      if (rf_la_least_squares(d->sided->context, d->copy, d->column, K, K, RF_LAYERED_RANK, &rank))
+        return false;
+    }
+    for (rf_index k = 0; k < K; k++) d->bends[k * P + p] = -d->column[k];
+  }
+  return true;
+}
+
 /* J += sum_k dv/ds_k ds_k, where the slopes follow from dF = 0; false when they do not. */
 static bool moving_slopes(Derivatives *d) {
   RfSided *sided = d->sided;
@@ -123,12 +160,7 @@ static bool moving_slopes(Derivatives *d) {
   for (rf_index k = 0; k < K && speed > 0; k++) bend(d, k, h / speed);
   for (rf_index k = 0; k < K; k++) /* dF_k/dtheta at fixed slopes */
     rf_la_combine_add(d->bends + k * P, 1, d->J, d->planes + k * P, P, P, P);
-  if (!rf_la_lu(d->speeds, d->pivot, K)) return false;
-  for (rf_index p = 0; p < P; p++) {
-    for (rf_index k = 0; k < K; k++) d->column[k] = d->bends[k * P + p];
-    rf_la_lu_solve(d->speeds, d->pivot, d->column, K);
-    for (rf_index k = 0; k < K; k++) d->bends[k * P + p] = -d->column[k];
-  }
+  if (!solve_speeds(d)) return false;
   rf_la_add_product_tn(d->J, d->moves, d->bends, P, P, K);
   return true;
 }
@@ -137,7 +169,8 @@ RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, 
                            bool *known) {
   rf_index P = sided->P, n = sided->n, K = sided->held;
   rf_index square = sided->width * sided->width, deltas = sided->net->n_layers * sided->width;
-  double *memory = RF_NEW(double, 2 * P + n + 2 * n * P + deltas + 3 * square + 3 * K * P + K * K + K);
+  double *memory =
+      RF_NEW(double, 2 * P + n + 2 * n * P + deltas + 3 * square + 3 * K * P + 2 * K * K + 2 * K);
   int32_t *pivot = RF_NEW(int32_t, K + 1);
   RfStatus status =
       memory && pivot ? RF_OK : rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a stiff step");
@@ -149,7 +182,7 @@ RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, 
     d.deltas = d.scaled + n * P, d.way = d.deltas + deltas, d.after = d.way + square;
     d.next = d.after + square, d.planes = d.next + square;
     d.bends = d.planes + K * P, d.moves = d.bends + K * P, d.speeds = d.moves + K * P;
-    d.column = d.speeds + K * K;
+    d.copy = d.speeds + K * K, d.column = d.copy + K * K, d.size = d.column + K;
     rf_sided_velocity(sided, v, d.q, theta);
     fixed_slopes(&d);
     *known = K == 0 || (!sided->lost && moving_slopes(&d));

@@ -14,47 +14,22 @@
 
 #include "flow/flow_internal.h"
 #include "flow/layered/flow.h"
+#include "flow/layered/work.h"
 #include "flow/layered/sides.h"
 #include "flow/layered/stiff.h"
 #include "flow/layered/layered_tolerances.h"
 #include "core/core.h"
 #include "la/la.h"
 
-typedef enum Clock { CLOCK_TIME, CLOCK_LATE, CLOCK_FROZEN } Clock;
-
-enum { stages = 7 };
-/* Explicit steps made by stability before implicit ones, and how many of these before the next look. */
 /* Samples times hidden units from which on units change sides many to a step. */
 enum { LARGE = 2000 };
 /* Trial steps of one step in which several units change sides. */
 enum { LATE_ROUNDS = 12 };
+/* Explicit steps made by stability before implicit ones, and how many of these that need not be. */
 enum { STIFF_IN_A_ROW = 15, IMPLICIT_STEPS = 500 };
+/* Events in a row that take the flow nowhere, and ten times as many as there are units on samples. */
+enum { CHATTER = 100 };
 
-struct RfLayeredFlowWork {
-  const double *X, *y;
-  RfLossWork *loss;
-  RfSided *sided; /* by sides, with events; NULL: too large for that, error control crosses kinks */
-  bool smooth;    /* a linear network, or one without sides: the gradient of training is the velocity */
-  bool large;     /* units change sides many to a step */
-  double *q, *k[stages], *trial, *next, *layers0;
-  double *weights;      /* n, zero between uses */
-  double shift;         /* ln S at the last evaluation */
-  double log_S[stages]; /* ln S at the stages of the last step: the quadrature of t */
-  double h[3];          /* next step, per clock */
-  double last_err;      /* of the step controller */
-  double tried;         /* error of the last trial step */
-  double log_dt;        /* ln of the time that the last step in the late clock took */
-  RfStiff *stiff;       /* NULL: too many parameters for its matrices */
-  int stiff_count;      /* explicit steps in a row that stability made */
-  int implicit;         /* implicit steps still to be taken before the explicit ones are tried again */
-  double still_from;    /* tau from which on a velocity that is rounding counts as a rest */
-  double next_look;     /* tau from which on it is asked again whether anything grows at a rest */
-  double growth;        /* largest growth rate at the start of an implicit step */
-  double log_mean;      /* ln of the mean of 1/S over an implicit step */
-  double told;          /* clock of the last rf_progress */
-  bool fresh;           /* k[0] holds the velocity at net.theta in the clock `clock` */
-  Clock clock;
-};
 typedef struct RfLayeredFlowWork Work;
 
 RfSided *rf_layered_sides(const RfLayeredFlow *flow) { return flow->work->sided; }
@@ -90,8 +65,8 @@ static double layer_square(const RfLayeredNet *net, rf_index l) {
 
 /* The velocity at theta; margins are left in work->q and ln S in work->shift. The gradient is computed
  * relative to the last ln S, so that it does not underflow, and then rescaled. */
-static void velocity(const RfContext *context, RfLayeredFlow *flow, double *out, const double *theta,
-                     Clock clock) {
+void rf_layered_velocity(const RfContext *context, RfLayeredFlow *flow, double *out, const double *theta,
+                         Clock clock) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
   double shift = clock == CLOCK_TIME ? 0 : work->shift, scale;
@@ -152,7 +127,7 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   flow->tolerance = context->tol.ode;
   for (rf_index l = 0; l < net->n_layers; l++) work->layers0[l] = layer_square(net, l);
   work->last_err = RF_LAYERED_MEMORY;
-  velocity(context, flow, work->k[0], flow->net.theta, CLOCK_TIME);
+  rf_layered_velocity(context, flow, work->k[0], flow->net.theta, CLOCK_TIME);
   refresh(flow);
   return RF_OK;
 no_memory:
@@ -193,7 +168,7 @@ static double trial_step(const RfContext *context, RfLayeredFlow *flow, double h
     memcpy(at, theta, (size_t)P * sizeof *at);
     for (int j = 0; j < s; j++)
       if (a[s][j] != 0) rf_la_axpy(at, h * a[s][j], work->k[j], P);
-    velocity(context, flow, work->k[s], at, clock);
+    rf_layered_velocity(context, flow, work->k[s], at, clock);
     work->log_S[s] = work->shift;
   }
   double square = 0;
@@ -226,7 +201,7 @@ typedef struct Field {
 
 static void field(void *user, double *out, const double *theta) {
   Field *f = user;
-  velocity(f->context, f->flow, out, theta, f->clock);
+  rf_layered_velocity(f->context, f->flow, out, theta, f->clock);
 }
 
 /* ln of the mean of 1/S where ln S goes from one value to the other on a straight line. */
@@ -243,16 +218,18 @@ static double trial_implicit(const RfContext *context, RfLayeredFlow *flow, doub
   double error = rf_stiff_step(work->stiff, field, &at, flow->net.theta, work->k[0], h, work->next);
   double size = fmax(rf_la_norm(flow->net.theta, P), rf_la_norm(work->next, P));
   if (!isfinite(error)) return error;
-  velocity(context, flow, work->k[stages - 1], work->next, clock);
+  rf_layered_velocity(context, flow, work->k[stages - 1], work->next, clock);
   if (!isfinite(work->shift) || !isfinite(rf_la_norm(work->k[stages - 1], P))) return INFINITY;
   for (rf_index p = 0; p < P; p++)
     work->trial[p] = 0.5 * (flow->net.theta[p] + work->next[p]) +
                      h / 8 * (work->k[0][p] - work->k[stages - 1][p]); /* the cubic, in the middle */
-  velocity(context, flow, work->k[1], work->trial, clock);
-  double middle = work->shift, first = mean_between(work->log_S[0], middle);
-  velocity(context, flow, work->k[stages - 1], work->next, clock);
+  rf_layered_velocity(context, flow, work->k[1], work->trial, clock);
+  double middle = work->shift, start = work->log_S[0];
+  rf_layered_velocity(context, flow, work->k[stages - 1], work->next, clock);
   work->log_S[stages - 1] = work->shift;
-  work->log_mean = rf_run_log_add(first, mean_between(middle, work->shift)) - log(2);
+  /* Where margins are stiff the cubic leads off them; ln S is between the ends all the same. */
+  middle = fmin(fmax(middle, fmin(start, work->shift)), fmax(start, work->shift));
+  work->log_mean = rf_run_log_add(mean_between(start, middle), mean_between(middle, work->shift)) - log(2);
   double looser = clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_LOOSER_FROZEN : RF_LAYERED_STIFF_LOOSER;
   return error / (looser * flow->tolerance * size);
 }
@@ -314,12 +291,26 @@ static double late_events(const RfContext *context, RfLayeredFlow *flow, double 
   return low > 0 ? low : first_event(context, flow, step, clock);
 }
 
-/* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks. */
-static RfStatus settle_sides(RfLayeredFlow *flow, bool event) {
+/* A step in units of the late clock; mu = D sum p_i q_i/|phi|^2, since f is homogeneous. */
+static double late_step(const RfLayeredFlow *flow, double step) {
+  const Work *work = flow->work;
+  if (work->clock == CLOCK_LATE) return step;
+  if (work->clock == CLOCK_TIME) return step * exp(work->shift);
+  double mean = 0;
+  for (rf_index i = 0; i < flow->n; i++)
+    mean += exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift) * work->q[i];
+  return step * flow->norm * flow->norm / ((double)rf_layers_homogeneity(&flow->net) * mean);
+}
+
+/* After a step: units at their kinks cross, slide or are let go; sliding ones are put back on their kinks.
+ * implicit: the length of the step, where it was implicit; an explicit one is too short for margins to
+ * answer. */
+static RfStatus settle_sides(RfLayeredFlow *flow, bool event, double implicit) {
   Work *work = flow->work;
+  double late = late_step(flow, implicit);
   RfStatus status = event ? rf_sided_apply(work->sided, flow->net.theta) : RF_OK;
   if (!status && rf_sided_held(work->sided) > 0) {
-    status = rf_sided_project(work->sided, flow->net.theta);
+    status = rf_sided_project(work->sided, flow->net.theta, late);
     work->fresh = false;
   }
   if (event) work->fresh = false;
@@ -363,11 +354,12 @@ static void in_clock(const RfLayeredFlow *flow, double *J, const double *v, doub
   }
 }
 
-static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock) {
+RfStatus rf_layered_prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock) {
   Work *work = flow->work;
   Field at = {.context = context, .flow = flow, .clock = clock};
   rf_index P = flow->net.n_parameters, held = work->smooth ? 0 : rf_sided_held(work->sided);
   double *normals = RF_NEW(double, (held + 1) * P);
+  double rates[2] = {0, 0};
   bool known = false;
   if (!normals) return rf_fail(context, RF_ERR_MEMORY, "out of memory for a stiff step");
   RfStatus status = RF_OK;
@@ -381,42 +373,57 @@ static RfStatus prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock 
   for (rf_index k = 0; k < held && !status; k++)
     rf_sided_plane(work->sided, normals + k * P, k, flow->net.theta);
   if (!status)
-    status =
-        rf_stiff_prepare(context, work->stiff, normals, held, clock == CLOCK_FROZEN ? NULL : &work->growth);
+    status = rf_stiff_prepare(context, work->stiff, normals, held, clock == CLOCK_FROZEN ? NULL : rates);
+  if (clock != CLOCK_FROZEN) work->growth = rates[0], work->decay = rates[1];
   rf_free(normals);
   return status;
 }
 
-/* After a step: on to implicit ones when stability has made several in a row, and back after a while. */
-static void count_stiff(RfLayeredFlow *flow, double step) {
+/* After a step: on to implicit ones when stability has made several in a row, and back after as many that
+ * explicit ones could have made, too. A step that an event cut short tells nothing. */
+static void count_stiff(RfLayeredFlow *flow, double step, bool cut) {
   Work *work = flow->work;
   if (work->implicit > 0) {
-    work->implicit--, work->stiff_count = 0;
+    bool bound = work->clock != CLOCK_FROZEN && step * work->decay > RF_LAYERED_STIFF;
+    work->implicit -= !bound, work->stiff_count = 0;
     return;
   }
+  if (cut) return;
   work->stiff_count = stability_bound(flow, step) ? work->stiff_count + 1 : 0;
   rf_index most = work->clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_MOST_FROZEN : RF_LAYERED_STIFF_MOST;
   if (flow->net.n_parameters > most) return;
   if (work->stiff && work->stiff_count >= STIFF_IN_A_ROW) work->implicit = IMPLICIT_STEPS;
 }
 
+/* Counts events in a row that take the flow nowhere, in its clock: units that change sides without end. More
+ * than every unit can have on every sample are no way on. */
+static bool chatters(RfLayeredFlow *flow, double step, bool event) {
+  Work *work = flow->work;
+  double *gone = &work->gone[work->clock];
+  *gone += step;
+  if (work->events == 0 || *gone > work->mark * (1 + RF_LAYERED_NOWHERE))
+    work->mark = *gone, work->events = 0;
+  work->events += event;
+  return work->events > CHATTER + CHATTER * flow->n * rf_layers_hidden(&flow->net) / 10;
+}
+
 /* Advances by at most `most` in the given clock; *taken is the step that was accepted. */
 static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Clock clock, double *taken) {
   Work *work = flow->work;
   if (!work->fresh || work->clock != clock) {
-    velocity(context, flow, work->k[0], flow->net.theta, clock);
+    rf_layered_velocity(context, flow, work->k[0], flow->net.theta, clock);
     work->fresh = true, work->clock = clock, work->log_S[0] = work->shift;
   }
   double *h = &work->h[clock];
   if (!(*h > 0)) *h = first_step(flow, clock);
   if (!work->smooth) rf_sided_mark(work->sided, 0); /* the last velocity is that of the state */
   if (work->implicit > 0) { /* no longer than what grows takes to grow: else it would be stepped over */
-    RfStatus status = prepare_implicit(context, flow, clock);
+    RfStatus status = rf_layered_prepare_implicit(context, flow, clock);
     if (status) return status;
     *h = fmin(*h, clock == CLOCK_FROZEN ? RF_LAYERED_STIFF_FROZEN : 1 / work->growth);
   }
   for (int tries = 0; tries < 200; tries++) {
-    double step = fmin(*h, most), error = try_step(context, flow, step, clock);
+    double tried = fmin(*h, most), step = tried, error = try_step(context, flow, step, clock);
     if (error <= 1) {
       bool event = !work->smooth && rf_sided_violated(work->sided);
       if (event && work->large)
@@ -432,8 +439,8 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
       double factor = 0.9 * pow(fmax(error, RF_LAYERED_LEAST_ERROR), implicit ? -0.21 : -0.17) *
                       pow(work->last_err, 0.04);
       work->last_err = fmax(error, RF_LAYERED_MEMORY);
-      if (step == *h || factor < 1) *h = step * fmin(fmax(factor, 0.2), 8);
-      count_stiff(flow, step);
+      if (tried == *h || factor < 1) *h = tried * fmin(fmax(factor, 0.2), 8);
+      count_stiff(flow, step, event);
       double *swap = flow->net.theta;
       flow->net.theta = work->next, work->next = swap;
       swap = work->k[0], work->k[0] = work->k[stages - 1], work->k[stages - 1] = swap;
@@ -441,7 +448,11 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
       work->log_dt = log(step) + (implicit ? work->log_mean : step_mean(work->log_S));
       work->log_S[0] = work->log_S[stages - 1];
       refresh(flow);
-      return work->smooth ? RF_OK : settle_sides(flow, event);
+      if (chatters(flow, step, event)) {
+        flow->stuck = "units change sides without end, and the flow goes nowhere";
+        return RF_UNDECIDED;
+      }
+      return work->smooth ? RF_OK : settle_sides(flow, event, implicit ? step : 0);
     }
     flow->rejected++;
     *h = step * fmax(0.9 * pow(error, work->implicit > 0 ? -0.25 : -0.2), 0.1);
@@ -479,66 +490,6 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   return RF_OK;
 }
 
-/* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. A unit that is
- * held is such a cancelling: its samples push as if it were not. *left: part of the loss of those that push
- * at all, more than which it does not fall while units keep their sides. */
-static bool cancels(RfLayeredFlow *flow, const double *v, double *left) {
-  Work *work = flow->work;
-  rf_index P = flow->net.n_parameters;
-  double pushes = 0, push, *one = work->k[1], *weights = work->weights;
-  rf_index held = rf_sided_held(work->sided);
-  double *slopes = rf_sided_slopes(work->sided);
-  for (rf_index k = 0; k < held; k++) slopes[k] = 1;
-  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
-  *left = 0;
-  for (rf_index i = 0; i < flow->n; i++) {
-    weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
-    rf_sided_gradient(work->sided, one, weights, flow->net.theta);
-    pushes += push = rf_la_norm(one, P), weights[i] = 0;
-    if (push > 0) *left += exp(rf_loss_log_value(flow->loss, work->q[i]) - flow->log_loss);
-  }
-  return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
-}
-
-/* Does nothing grow at the state in the time tau waited? Dear, so not asked before tau has doubled. */
-static RfStatus nothing_grows(RfContext *context, RfLayeredFlow *flow, double tau, bool *answer) {
-  Work *work = flow->work;
-  *answer = false;
-  if (!work->stiff || tau < work->next_look) return RF_OK;
-  work->next_look = 2 * tau;
-  RfStatus status = prepare_implicit(context, flow, CLOCK_LATE);
-  *answer = work->growth * tau < 1;
-  return status;
-}
-
-/* At rest: at this velocity the loss would hardly fall in the time waited, and nothing grows meanwhile (where
- * that cannot be asked: in a thousand times that). dL/dtau = -S |v|^2. waited: the loss hardly fell while tau
- * grew a thousandfold; then also where those that push have hardly any loss left, however they push. */
-static RfStatus at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests) {
-  Work *work = flow->work;
-  rf_index P = flow->net.n_parameters;
-  *rests = false;
-  if (!work->sided) return RF_OK;
-  if (!work->fresh || work->clock != CLOCK_LATE) {
-    velocity(context, flow, work->k[0], flow->net.theta, CLOCK_LATE);
-    work->fresh = true, work->clock = CLOCK_LATE, work->log_S[0] = work->shift;
-  }
-  /* A velocity that is rounding, of margins with terms of size |theta| |df_i|, since tau was half as large.
-   */
-  double push = rf_sided_push(work->sided), speed = rf_la_norm(work->k[0], P);
-  if (!(speed <= RF_LAYERED_ROUNDING * flow->norm * push * push)) work->still_from = 2 * fmax(tau, 1);
-  if ((*rests = tau > work->still_from)) return RF_OK;
-  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
-  if (!(fall < RF_LAYERED_REST)) return RF_OK;
-  work->fresh = false; /* slopes and hidden inputs are used below */
-  double left;
-  bool balanced = cancels(flow, work->k[0], &left);
-  if ((*rests = waited && left < RF_LAYERED_REST) || !balanced) return RF_OK;
-  if (work->stiff) return nothing_grows(context, flow, tau, rests);
-  *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
-  return RF_OK;
-}
-
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin) {
   double taken, tau = 0, mark_tau = 1, mark_loss = flow->log_loss;
   for (rf_index step = 0; flow->smargin < smargin; step++) {
@@ -551,7 +502,12 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     if (flow->on_step) flow->on_step(flow->user, flow);
     tau += taken;
     bool rests, marked = tau > mark_tau * 1000;
-    status = at_rest(context, flow, tau, marked && mark_loss - flow->log_loss < RF_LAYERED_REST, &rests);
+    status = rf_layered_at_rest(context, flow, tau, marked && mark_loss - flow->log_loss < RF_LAYERED_REST,
+                                &rests);
+    if (!status && rests && rf_sided_layer_at_zero(flow->work->sided)) {
+      flow->stuck = "a layer has come to zero below others, and which sides their units leave to is open";
+      return RF_UNDECIDED;
+    }
     if (status || rests) return status ? status : RF_NOT_SEPARABLE;
     if (marked) mark_tau = tau, mark_loss = flow->log_loss;
   }
@@ -575,4 +531,13 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
                 flow->net.n_parameters); /* |phi| drifts by rounding only */
   }
   return RF_OK;
+}
+
+void rf_layered_flow_raise(RfLayeredFlow *flow, double factor) {
+  Work *work = flow->work;
+  double scale = pow(factor, 1 / (double)rf_layers_homogeneity(&flow->net));
+  rf_la_scale(flow->net.theta, scale, flow->net.n_parameters);
+  for (rf_index i = 0; i < flow->n; i++) work->q[i] *= factor;
+  refresh(flow);
+  work->h[CLOCK_FROZEN] = 0, work->fresh = false; /* margins are stiffer by the same factor */
 }

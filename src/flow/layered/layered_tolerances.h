@@ -17,7 +17,8 @@
            parts show; beyond that it is no state of the flow */
 #define RF_LAYERED_REST_WAIT                                                                                 \
   1000.0 /* times tau that a rest is looked ahead, where nothing says that nothing grows meanwhile */
-#define RF_LAYERED_REST 1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
+#define RF_LAYERED_NOWHERE 1e-6 /* of the way gone: less than that, and the flow is where it was */
+#define RF_LAYERED_REST    1e-9 /* ln L falls by less over a thousandfold tau: it has stopped falling */
 
 #define RF_LAYERED_LATE                                                                                      \
   1e-6 /* large networks: error over |theta| of a step in which units change sides at its end */
@@ -44,25 +45,38 @@
 /* ---- sides ---- */
 #define RF_LAYERED_BEYOND 1e-11 /* of the unit's largest input: beyond its kink, not on it by rounding */
 #define RF_LAYERED_UNIT   1e-2 /* of the largest input of its layer, at least: rounding of sums that cancel */
-#define RF_LAYERED_SLOPE  1e-9 /* a slope is outside [leak,1] by this, not by rounding */
+#define RF_LAYERED_WEIGHT                                                                                    \
+  1e-3 /* and of |theta| times the longest input of its layer: theta at an event is known to 1e-13 of a step \
+        */
+#define RF_LAYERED_SLOPE 1e-9 /* a slope is outside [leak,1] by this, at least, not by rounding */
 #define RF_LAYERED_AIM                                                                                       \
   1.5 /* events are aimed at this many times what counts as beyond, so that the next try is beyond */
 #define RF_LAYERED_OVER          3.0   /* and found when none is farther beyond: on its kink, not across it */
 #define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
 #define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_STALLS        1e-11 /* the same where it falls no more: no better is to be had */
-#define RF_LAYERED_LOST          1e-13 /* the same over |plane| times all pushes: no slopes hold, not rounding */
-#define RF_LAYERED_ROW           1e-13 /* what slopes do to a unit, over what they do to others: not rounding */
+#define RF_LAYERED_SLOPE_UNKNOWN 1.0   /* largest such slack: the width of [leak,1], and no slope is known */
+#define RF_LAYERED_ROUNDINGS                                                                                 \
+  16.0 /* times the rounding of a sum of so many terms, which are larger than what they add up to */
+#define RF_LAYERED_ROW 1e-13 /* what slopes do to a unit, over what they do to others: not rounding */
 #define RF_LAYERED_RELAX                                                                                     \
   1e-3 /* shortest step, of the width of [leak,1], in which slopes settle at a corner */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
   1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
 #define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */
+#define RF_LAYERED_ANSWERS                                                                                   \
+  1e8 /* of a margin in a step, at most, where theta is put back on kinks: that it stays to 1e-8 is enough   \
+       */
+#define RF_LAYERED_ASIDE                                                                                     \
+  100.0 /* times the shortest way back on kinks: farther aside for the sake of margins it is not that state  \
+         */
 
 /* ---- the point next to the flow ---- */
 #define RF_LAYERED_MARGIN                                                                                    \
   400.0 /* smoothed margin at which the scale is frozen: weights are softmax to e^-400 */
 #define RF_LAYERED_MARGIN_OTHER 250.0 /* and in the second run, elsewhere on purpose */
+#define RF_LAYERED_RAISE        10.0  /* and raised, where a kink is between the flow and its limit */
+#define RF_LAYERED_MARGIN_MOST  1e6   /* up to that: where two-layer networks are frozen */
 #define RF_LAYERED_NEWTON       1e-15 /* Newton has nothing left to do */
 #define RF_LAYERED_SOLVED       1e-10 /* residual of a KKT point, beside 1e-8 that certify asks for */
 #define RF_LAYERED_SYMMETRY     1e-9  /* singular values below this belong to symmetries of the network */

@@ -69,7 +69,7 @@ static const char *reason(RfStatus status, const RfLayeredFlow *flow) {
                                                        : "stopped by the caller while the direction still "
                                                          "moved at large margins; the residuals are those "
                                                          "of the state there";
-  default: return "step limit";
+  default: return flow->stuck ? flow->stuck : "step limit";
   }
 }
 
@@ -125,14 +125,15 @@ static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayere
 enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
 
 /* Stretches with the scale frozen, a polish after each, until two in a row agree on a point that does not
- * repel. limit->net receives the point. */
+ * repel. limit->net receives the point. The flow stays some ln(n)/q away from it: where a kink is in between,
+ * larger margins come across. */
 static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                        const double *y) {
   double stretch = 6, before = INFINITY;
   RfLayeredNet last = {0}, from = {0};
   RfLayeredPolish polish = {0};
   RfStatus status = RF_OK;
-  bool agree = false, repels = false, leaving = false, moving = false;
+  bool agree = false, repels = false, leaving = false, moving = false, across = false;
   for (int round = 0; round < (leaving ? STRETCHES_LEAVING : STRETCHES) && !status && !agree;
        round++, stretch = fmin(2 * stretch, 60)) {
     rf_layers_free(&from);
@@ -147,6 +148,10 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     }
     if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
+    bool blocked = !polish.ok && polish.across;
+    if (blocked && across && flow->min_q < RF_LAYERED_MARGIN_MOST) /* still, after a longer stretch */
+      rf_layered_flow_raise(flow, RF_LAYERED_RAISE);
+    across = blocked;
     double moved = polish.ok && last.theta
                        ? rf_layered_distance(limit->net.theta, last.theta, last.n_parameters)
                        : INFINITY;

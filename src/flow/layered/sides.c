@@ -24,7 +24,7 @@ void rf_sided_free(RfSided *sided) {
   }
   rf_free(sided->first), rf_free(sided->index), rf_free(sided->matrix);
   rf_free(sided->inputs), rf_free(sided->rows), rf_free(sided->deltas), rf_free(sided->square);
-  rf_free(sided->gradient), rf_free(sided->felt), rf_free(sided->start_slope);
+  rf_free(sided->gradient), rf_free(sided->felt), rf_free(sided->start_slope), rf_free(sided->slack);
   rf_free(sided->side), rf_free(sided->slope), rf_free(sided->z), rf_free(sided->scale);
   rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->p), rf_free(sided->own);
   rf_free(sided->delta), rf_free(sided->below), rf_free(sided->activation);
@@ -63,6 +63,7 @@ static bool make_layers(RfSided *sided) {
 /* ---- one sample forward and backward ------------------------------------------------------- */
 
 static void load_matrices(RfSided *sided, const double *theta) {
+  sided->norm = rf_la_norm(theta, sided->P);
   for (rf_index l = 0; l < sided->net->n_layers; l++) {
     rf_index size = sided->net->layers[l].outputs * sided->net->layers[l].inputs;
     for (rf_index e = 0; e < size; e++)
@@ -156,7 +157,9 @@ static rf_index layer_of(const RfSided *sided, rf_index h) {
   return l;
 }
 
-/* What counts as zero is told by the inputs at hand: a trial step that is thrown away may be of any size. */
+/* What counts as zero is told by the inputs at hand: a trial step that is thrown away may be of any size. At
+ * an event theta is known to some part of |theta|, and with it the inputs of a unit whose weights pass zero.
+ */
 static void measure(RfSided *sided) {
   const RfLayeredNet *net = sided->net;
   memset(sided->scale, 0, (size_t)sided->hidden * sizeof(double));
@@ -166,9 +169,13 @@ static void measure(RfSided *sided) {
       if (fabs(z[h]) > sided->scale[h]) sided->scale[h] = fabs(z[h]);
   }
   for (rf_index l = 0; l + 1 < net->n_layers; l++) {
-    double *own = sided->scale + sided->first[l];
-    double floor = RF_LAYERED_UNIT * rf_la_max_abs(own, net->layers[l].outputs);
-    for (rf_index o = 0; o < net->layers[l].outputs; o++) own[o] = fmax(own[o], floor);
+    double *own = sided->scale + sided->first[l], longest = 0;
+    rf_index inputs = net->layers[l].inputs, outputs = net->layers[l].outputs;
+    for (rf_index i = 0; i < sided->n; i++)
+      longest = fmax(longest, rf_la_norm(sided->inputs[l] + i * inputs, inputs));
+    double floor =
+        fmax(RF_LAYERED_UNIT * rf_la_max_abs(own, outputs), RF_LAYERED_WEIGHT * sided->norm * longest);
+    for (rf_index o = 0; o < outputs; o++) own[o] = fmax(own[o], floor);
   }
 }
 
@@ -285,6 +292,8 @@ void rf_sided_free_velocity(RfSided *sided, double *v) {
 }
 
 double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta) {
+  /* Off its kink by rounding a held unit is seen with some slope, not with that of a trial thrown away. */
+  if (sided->held > 0) memcpy(sided->held_slope, sided->start_slope, (size_t)sided->held * sizeof(double));
   rf_sided_outputs(sided, q, NULL, theta);
   double log_S = rf_loss_log_sum(q, sided->n, sided->loss, rf_loss_log_slope);
   for (rf_index i = 0; i < sided->n; i++) sided->p[i] = exp(rf_loss_log_slope(sided->loss, q[i]) - log_S);
@@ -335,6 +344,14 @@ bool rf_sided_violated(const RfSided *sided) {
   return sided->lost || !(rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided));
 }
 
+bool rf_sided_layer_at_zero(const RfSided *sided) {
+  const RfLayeredNet *net = sided->net;
+  double zero = RF_LAYERED_OVER * RF_LAYERED_BEYOND * RF_LAYERED_WEIGHT * sided->norm;
+  for (rf_index l = 0; l + 2 < net->n_layers && net->leak != 1; l++)
+    if (rf_la_norm(sided->matrix[l], net->layers[l].outputs * net->layers[l].inputs) <= zero) return true;
+  return false;
+}
+
 void rf_sided_mark(RfSided *sided, int end) {
   if (end == 1) sided->lost_marked = sided->lost;
   memcpy(sided->marked_z[end], sided->z, (size_t)(sided->n * sided->hidden) * sizeof(double));
@@ -365,28 +382,57 @@ double rf_sided_event(const RfSided *sided, double *over) {
   }
   for (rf_index k = 0; k < sided->held; k++) {
     double low = sided->marked_slope[0][k], high = sided->marked_slope[1][k], leak = sided->net->leak;
-    double out = fmax(high - 1, leak - high);
-    if (!(out > RF_LAYERED_SLOPE)) continue;
-    *over = fmax(*over, out / RF_LAYERED_SLOPE);
-    first = fmin(first, high > 1 ? passes(1 - low, 1 - high, RF_LAYERED_AIM * RF_LAYERED_SLOPE)
-                                 : passes(low - leak, high - leak, RF_LAYERED_AIM * RF_LAYERED_SLOPE));
+    double out = fmax(high - 1, leak - high), aim = RF_LAYERED_AIM * sided->slack[k];
+    if (!(out > sided->slack[k])) continue;
+    *over = fmax(*over, out / sided->slack[k]);
+    first = fmin(first, high > 1 ? passes(1 - low, 1 - high, aim) : passes(low - leak, high - leak, aim));
   }
   return first;
 }
 
-RfStatus rf_sided_project(RfSided *sided, double *theta) {
-  rf_index K = sided->held, P = sided->P, rank, most = K > P ? K : P;
-  if (K == 0) return RF_OK;
-  double *planes = RF_NEW(double, K *P), *step = RF_NEW(double, most);
-  RfStatus status =
-      planes && step ? RF_OK : rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
-  for (rf_index k = 0; k < K && !status; k++) {
-    rf_sided_plane(sided, planes + k * P, k, theta);
+/* The move d of least norm with z_k + dz_k d = 0, and with sqrt(h p_i) df_i d = e_i for the first `felt`
+ * samples listed, their e counted in the norm: least |d|^2 + h sum p_i (df_i d)^2. step: room for both sides.
+ */
+static RfStatus project_step(RfSided *sided, double *step, const double *theta, double h, rf_index felt) {
+  rf_index K = sided->held, P = sided->P, rows = K + felt, columns = P + felt, rank;
+  double *system = RF_NEW(double, rows *columns), *one = sided->plane;
+  if (!system) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
+  memset(step, 0, (size_t)(rows > columns ? rows : columns) * sizeof(double));
+  for (rf_index k = 0; k < K; k++) {
+    rf_sided_plane(sided, one, k, theta);
+    memcpy(system + k * columns, one, (size_t)P * sizeof(double));
     step[k] = -sided->z[sided->held_at[k]];
   }
-  if (!status) status = rf_la_least_squares(sided->context, planes, step, K, P, RF_LAYERED_RANK, &rank);
+  for (rf_index r = 0; r < felt; r++) { /* at size one, or it would make planes look dependent */
+    memset(one, 0, (size_t)P * sizeof(double));
+    rf_sided_add_output(sided, one, sided->felt[r], 1);
+    double square = rf_la_dot(one, one, P),
+           answers = fmin(h * sided->p[sided->felt[r]] * square, RF_LAYERED_ANSWERS);
+    double *row = system + (K + r) * columns, size = sqrt(1 + answers);
+    if (square > 0) rf_la_axpy(row, sqrt(answers / square) / size, one, P);
+    row[P + r] = -1 / size;
+  }
+  RfStatus status = rf_la_least_squares(sided->context, system, step, rows, columns, RF_LAYERED_RANK, &rank);
+  rf_free(system);
+  return status;
+}
+
+/* Where the planes leave too little freedom for the margins to stay, they are let go. */
+RfStatus rf_sided_project(RfSided *sided, double *theta, double h) {
+  rf_index K = sided->held, P = sided->P, felt = 0;
+  if (K == 0) return RF_OK;
+  double *step = RF_NEW(double, 2 * (K + P + sided->n)), *other = step + K + P + sided->n;
+  if (!step) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
+  for (rf_index i = 0; i < sided->n && h > 0; i++)
+    if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) sided->felt[felt++] = i;
+  RfStatus status = project_step(sided, step, theta, 0, 0);
+  if (!status && felt > 0) {
+    status = project_step(sided, other, theta, h, felt);
+    if (rf_la_norm(other, P) <= RF_LAYERED_ASIDE * rf_la_norm(step, P))
+      memcpy(step, other, (size_t)P * sizeof(double));
+  }
   if (!status) rf_la_axpy(theta, 1, step, P);
-  rf_free(planes), rf_free(step);
+  rf_free(step);
   return status;
 }
 

@@ -44,8 +44,14 @@ void rf_sided_set_late(RfSided *sided);
 double rf_sided_late(RfSided *sided, double speed);
 /* Decides for every violated unit, at the event: cross, slide or let go. */
 RfStatus rf_sided_apply(RfSided *sided, const double *theta);
-/* Puts theta back on the kinks that hold it (rounding leads off). */
-RfStatus rf_sided_project(RfSided *sided, double *theta);
+/* Puts theta back on the kinks that hold it (rounding leads off), after a step of length h in the late clock:
+ * margins that answer to their pushes in that time stay as they are, or the next step would begin off rest.
+ */
+RfStatus rf_sided_project(RfSided *sided, double *theta, double h);
+
+/* At the last theta: are the weights of a layer zero, to what an event is located to, with hidden units above
+ * that see nothing? Their sides are then those of any way that leads there. */
+bool rf_sided_layer_at_zero(const RfSided *sided);
 
 /* ---- for the polish: sides and slopes as they are ------------------------------------------ */
 

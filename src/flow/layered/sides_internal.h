@@ -2,6 +2,8 @@
 #ifndef RF_FLOW_LAYERED_SIDES_INTERNAL_H
 #define RF_FLOW_LAYERED_SIDES_INTERNAL_H
 
+#include <float.h>
+
 #include "flow/layered/layered_tolerances.h"
 #include "flow/layered/sides.h"
 
@@ -23,10 +25,12 @@ struct RfSided {
   double *slope;           /* n x hidden */
   double *z;               /* n x hidden: inputs at the last theta */
   double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
+  double norm;             /* |theta| there */
   rf_index held, room;     /* units held */
   rf_index *held_at;       /* held: i*hidden + h */
   double *held_slope;      /* held */
   double *start_slope;     /* held: where they are looked for from; those of the last mark 0 */
+  double *slack;           /* held: outside [leak,1] by more is not rounding, at the last rf_sided_velocity */
   bool late;               /* units are decided about however far beyond their kinks they are */
   bool lost_marked;        /* the same at mark 1 */
   bool lost;               /* no slopes hold these units, at the last rf_sided_velocity */
@@ -55,8 +59,15 @@ static inline bool rf_sided_off_side(const RfSided *sided, rf_index at) {
 }
 
 static inline bool rf_sided_slope_out(const RfSided *sided, rf_index k) {
-  return sided->held_slope[k] > 1 + RF_LAYERED_SLOPE ||
-         sided->held_slope[k] < sided->net->leak - RF_LAYERED_SLOPE;
+  return sided->held_slope[k] > 1 + sided->slack[k] ||
+         sided->held_slope[k] < sided->net->leak - sided->slack[k];
+}
+
+/* Rounding of a speed <dz, v>, over |dz| times all pushes: n pushes are added, and P products, of numbers
+ * that went up and down through the layers. */
+static inline double rf_sided_rounding(const RfSided *sided) {
+  return RF_LAYERED_ROUNDINGS * DBL_EPSILON *
+         (double)(sided->n + sided->P + 2 * sided->net->n_layers * sided->width);
 }
 
 /* f(x_i) at the matrices and slopes as they are; hidden inputs into z, activations into sided->activation

@@ -75,20 +75,21 @@ void rf_stiff_differences(RfStiff *stiff, RfStiffField field, void *user, const 
 double *rf_stiff_matrix(RfStiff *stiff) { return stiff->J; }
 
 RfStatus rf_stiff_prepare(RfContext *context, RfStiff *stiff, double *normals, rf_index count,
-                          double *growth) {
+                          double *rates) {
   rf_index size = stiff->size;
-  if (!growth) return RF_OK;
+  if (!rates) return RF_OK;
   for (rf_index r = 0; r < size; r++)
     for (rf_index c = 0; c < size; c++)
       stiff->LU[r * size + c] = 0.5 * (stiff->J[r * size + c] + stiff->J[c * size + r]);
-  *growth = INFINITY;
+  rates[0] = INFINITY, rates[1] = 0;
   for (rf_index e = 0; e < size * size; e++)
     if (!isfinite(stiff->LU[e])) return RF_OK;
   orthonormal(normals, count, size);
   for (rf_index k = 0; k < count; k++) remove_direction(stiff->LU, normals + k * size, stiff->values, size);
   RfStatus status = rf_la_symmetric_eigen(context, stiff->values, stiff->LU, size);
-  *growth = 0;
-  for (rf_index r = 0; r < size && !status; r++) *growth = fmax(*growth, stiff->values[r]);
+  rates[0] = 0;
+  for (rf_index r = 0; r < size && !status; r++)
+    rates[0] = fmax(rates[0], stiff->values[r]), rates[1] = fmax(rates[1], -stiff->values[r]);
   return status;
 }
 

@@ -38,7 +38,8 @@ static void conflicting_labels_and_zero_samples(void **state) {
     if (trial % 4 == 3) {
       for (int k = 0; k < d; k++) X[2 * d + k] = 0;
     } else {
-      memcpy(X + 5 * d, X + 2 * d, d * sizeof(double));
+      for (int k = 0; k < d; k++)
+        X[5 * d + k] = (trial % 3 ? 1 : 4) * X[2 * d + k]; /* equal, or on one ray */
       y[5] = -y[2];
     }
     RfFlowOutcome outcome = run_on(X, y, n, d, trial % 2 ? 0 : 0.2, (uint64_t)trial, why);

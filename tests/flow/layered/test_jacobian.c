@@ -23,6 +23,8 @@ static void compare(RfSided *sided, const double *theta, rf_index P, rf_index n)
   double h = 1e-6 * rf_la_norm(theta, P);
   bool known = false;
   assert_true(J && log_S && v && plus && minus && at && q);
+  rf_sided_velocity(sided, v, q, theta); /* a step begins with both */
+  rf_sided_mark(sided, 0);
   assert_ok(&context, rf_sided_jacobian(sided, J, log_S, v, theta, &known));
   assert_true(known);
   double size = rf_la_max_abs(J, P * P);

@@ -1,0 +1,65 @@
+/* Has the flow of a layered network come to rest? */
+#include <math.h>
+
+#include "flow/layered/layered_tolerances.h"
+#include "flow/layered/work.h"
+#include "la/la.h"
+
+typedef struct RfLayeredFlowWork Work;
+
+/* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. A unit that is
+ * held is such a cancelling: its samples push as if it were not. *left: part of the loss of those that push
+ * at all, more than which it does not fall while units keep their sides. */
+static bool cancels(RfLayeredFlow *flow, const double *v, double *left) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  double pushes = 0, push, *one = work->k[1], *weights = work->weights;
+  rf_index held = rf_sided_held(work->sided);
+  double *slopes = rf_sided_slopes(work->sided);
+  for (rf_index k = 0; k < held; k++) slopes[k] = 1;
+  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  *left = 0;
+  for (rf_index i = 0; i < flow->n; i++) {
+    weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
+    rf_sided_gradient(work->sided, one, weights, flow->net.theta);
+    pushes += push = rf_la_norm(one, P), weights[i] = 0;
+    if (push > 0) *left += exp(rf_loss_log_value(flow->loss, work->q[i]) - flow->log_loss);
+  }
+  return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
+}
+
+/* Does nothing grow at the state in the time tau waited? Dear, so not asked before tau has doubled. */
+static RfStatus nothing_grows(RfContext *context, RfLayeredFlow *flow, double tau, bool *answer) {
+  Work *work = flow->work;
+  *answer = false;
+  if (!work->stiff || tau < work->next_look) return RF_OK;
+  work->next_look = 2 * tau;
+  RfStatus status = rf_layered_prepare_implicit(context, flow, CLOCK_LATE);
+  *answer = work->growth * tau < 1;
+  return status;
+}
+
+RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  *rests = false;
+  if (!work->sided) return RF_OK;
+  if (!work->fresh || work->clock != CLOCK_LATE) {
+    rf_layered_velocity(context, flow, work->k[0], flow->net.theta, CLOCK_LATE);
+    work->fresh = true, work->clock = CLOCK_LATE, work->log_S[0] = work->shift;
+  }
+  /* A velocity that is rounding, of margins with terms of size |theta| |df_i|, since tau was half as large.
+   */
+  double push = rf_sided_push(work->sided), speed = rf_la_norm(work->k[0], P);
+  if (!(speed <= RF_LAYERED_ROUNDING * flow->norm * push * push)) work->still_from = 2 * fmax(tau, 1);
+  if ((*rests = tau > work->still_from)) return RF_OK;
+  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
+  if (!(fall < RF_LAYERED_REST)) return RF_OK;
+  work->fresh = false; /* slopes and hidden inputs are used below */
+  double left;
+  bool balanced = cancels(flow, work->k[0], &left);
+  if ((*rests = waited && left < RF_LAYERED_REST) || !balanced) return RF_OK;
+  if (work->stiff) return nothing_grows(context, flow, tau, rests);
+  *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
+  return RF_OK;
+}
