@@ -41,6 +41,8 @@ static const Found found[] = {
     /* a valley whose slope tends to its end was met and left without end: events accumulated, undecided */
     {FAMILY_SYMMETRIC, 1794838691, 171, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_SYMMETRIC, 1794838691, 1979, false, RF_FLOW_NOT_SEPARATED},
+    /* the normal of a hyperplane was turned to its wall, and what is kept of it for its slope was not */
+    {FAMILY_SYMMETRIC, 1794849946, 42, false, RF_FLOW_CONVERGED},
     /* a sample orthogonal to all forces: w.x falls below what a step of growth 6 leaves of it, which was on
      * the other side of its hyperplane */
     {FAMILY_ORTHONORMAL, 1794849459, 27, false, RF_FLOW_NOT_SEPARATED},
