@@ -10,7 +10,7 @@
 
 enum { RF_MOST_OPTIONS = 16 };
 
-/* What the fit needs of the continuations of a neuron on hyperplanes of n_on samples; the caller's room. */
+/* What the fit needs of the continuations of a neuron on n_on hyperplanes; the caller's room. */
 typedef struct RfSides {
   int count;     /* how many were found; >1 is a branching point, 0 does not happen for finite input */
   int8_t *sign;  /* n_on: the side it goes to in the one taken, 0 = it slides */
@@ -59,6 +59,7 @@ typedef struct RfSlide {
   rf_index rank;
   double *basis; /* rank rows of d, orthonormal, span of the normals */
   double *pinv;  /* n_planes rows of d: coefficients of the projection on the span, in terms of the normals */
+  double *pull;  /* n_planes rows of n: those times the samples; NULL where there are many */
   double *graded; /* with RfSystem.grade: rank rows of d, orthonormal, span of the normals over the grade */
 } RfSlide;
 
@@ -93,7 +94,7 @@ typedef struct RfSystem {
   rf_index *only;    /* per unit: its neuron when it has just one, -1 otherwise */
   double *offset;    /* m: rho of the neuron minus rho of its unit */
   double *apart;     /* apart.c: m rows of 2d+1, NULL = not kept: w of the neuron minus that of its unit, the
-                        unit's w     and the neuron's log-norm when that was so */
+                        unit's w and the neuron's log-norm when that was so */
   double *stretch;   /* layer.c: m: distances across a ridge are this many times what they are, 0 = not */
   double *rest;      /* m rows of d+2: w, a, rho of a resting (dead or zero) neuron */
   uint8_t *is_dead;  /* m: dead (leak 0, no active sample) */
@@ -371,8 +372,7 @@ typedef struct RfRun {
   int told_part;      /* and its part of the run */
   RfFlowTrace *trace; /* trace.c */
   rf_index n_trace, trace_stride, trace_count;
-  double log_t_class[2]; /* first time an output of the class (0: negative, 1: positive) exceeds 1/4, NaN
-                            before */
+  double log_t_class[2]; /* first time that an output of the class (0: -1, 1: +1) exceeds 1/4, or NaN */
   double last_smoothed;  /* ln of the normalised smoothed margin at the last look, NaN before separation */
   RfFlowMonitors monitors;
   struct RfAudit *audit; /* audit/; NULL without */

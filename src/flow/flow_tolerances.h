@@ -20,12 +20,13 @@
 #define RF_TOL_GAP           1e-8  /* dependent slides: residual of a bounded least squares over sum p|x| */
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
 #define RF_TOL_BRACKET       4e-16 /* width of a bracket that cannot be halved any more */
-#define RF_TOL_INSET         1e-3 /* secants keep this part of the bracket away from its ends, so that it shrinks */
 #define RF_TOL_TIE           1e-11 /* events this close (fractions of a step) are one: dense output is no better */
 #define RF_TOL_CUT           1e-15 /* implicit steps are cut at an event to this part of their length, */
 #define RF_TOL_CUT_BEYOND    1e-11 /* and at most this far behind the hyperplane, */
 #define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
+#define RF_TOL_CUT_SLOPE     0.1   /* slopes: this part of the slack beyond which one counts as outside, */
+#define RF_TOL_CUT_STALL     0.25  /* and a bracket that three trials have not brought to this is halved */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
 #define RF_TOL_APART         1e-12 /* ten times as far from a hyperplane as rounding: not there with another */
@@ -212,6 +213,7 @@
         */
 #define RF_TOL_COLLAPSED     1e-6 /* ratio of a group to its state over that of others: on its way to nothing */
 #define RF_TOL_MARGIN_STEP   1e3 /* of the tolerance, error of a margin in an implicit step: 1e-5 in a fit, */
+#define RF_TOL_MARGIN_LARGE  1e4 /* the same with many unknowns: weights to 1e-4, */
 #define RF_TOL_MARGIN_BLUR   20.0  /* or this times its rounding */
 #define RF_TOL_MARGIN_FINE   1e-7  /* the same in an explicit step, coordinate by coordinate, */
 #define RF_TOL_MARGIN_LEAST  1e-15 /* but not below rounding */

@@ -289,8 +289,14 @@ static RfStatus check_events(RfAudit *audit, const State *state, double pushing)
 /* ---- when to look ---------------------------------------------------------------------------- */
 
 /* Evaluations of the run between two looks: a look costs about two of them, more on large problems, whose own
- * evaluations share work between units of one pattern. */
+ * evaluations share work between units of one pattern, and where many units slide. Long runs are looked at as
+ * often as the parts of them say: a thousand times each time they have become e times as long. */
 enum { LOOK_EVERY = 40, LOOK_EVERY_LARGE = 400, STEP_EVERY = 400, STEP_EVERY_LARGE = 4000 };
+enum { LOOKS = 1000, STEPS = 100 };
+
+static rf_index between_looks(rf_index evaluations, rf_index usual, rf_index parts) {
+  return evaluations / parts > usual ? evaluations / parts : usual;
+}
 
 static RfStatus make_room(RfAudit *audit, rf_index size) {
   if (audit->f_room >= size) return RF_OK;
@@ -302,7 +308,8 @@ static RfStatus make_room(RfAudit *audit, rf_index size) {
 
 RfStatus rf_audit_look(RfAudit *audit, RfRun *run) {
   RfSystem *system = &run->system;
-  rf_index evaluations = system->evaluations, every = audit->large ? LOOK_EVERY_LARGE : LOOK_EVERY;
+  rf_index evaluations = system->evaluations,
+           every = between_looks(evaluations, audit->large ? LOOK_EVERY_LARGE : LOOK_EVERY, LOOKS);
   double pushing = 0, scale;
   if (audit->found.points > 0 && evaluations - audit->looked_at < every) {
     audit->events_seen = run->n_events;
@@ -374,8 +381,8 @@ static RfStatus fall_at(void *who, RfRun *run, const double *y, double *fall) {
 
 RfStatus rf_audit_step(RfAudit *audit, RfRun *run, double h, double fraction) {
   RfSystem *system = &run->system;
-  rf_index size = rf_system_size(system), every = audit->large ? STEP_EVERY_LARGE : STEP_EVERY;
-  rf_index evaluations = system->evaluations;
+  rf_index size = rf_system_size(system), evaluations = system->evaluations;
+  rf_index every = between_looks(evaluations, audit->large ? STEP_EVERY_LARGE : STEP_EVERY, STEPS);
   double before, after, spent = 0;
   if (run->problem->freeze_second || system->mu != 0 || system->lift.on) return RF_OK;
   if (audit->stepped_at > 0 && evaluations - audit->stepped_at < every) return RF_OK;

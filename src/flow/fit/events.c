@@ -4,6 +4,7 @@
  * w.x: a unit that has just left a hyperplane has w.x = 0 up to rounding, and what is looked for is its first
  * *return*, the zero of (w(s).x - w(0).x)/s, whose value at s = 0 is the derivative (F.4). What happens at an
  * event is corner.c. */
+#include "flow/fit/implicit_internal.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -75,10 +76,48 @@ static double slope_slack(const RfRun *run, rf_index k) {
                                                                           : RF_TOL_SLOPE;
 }
 
+/* What a slope of unit k has left until it counts as beyond [leak,1], at the last rf_system_fields, in units
+ * of how far beyond that is. */
+typedef struct Reach {
+  double beyond, apart, blur;
+} Reach;
+
+static Reach reach_of(const RfRun *run, rf_index k) {
+  return (Reach){.beyond = slope_slack(run, k),
+                 .apart = strength(&run->system, k),
+                 .blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(&run->system) : 0};
+}
+
+static double slope_left(const RfSystem *system, const RfSlide *slide, const Reach *reach, rf_index z,
+                         double slope) {
+  /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
+  double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
+  double acts = reach->apart + strength_on_line(system, slide, z), beyond = reach->beyond;
+  double known = reach->blur * (1 + acts / fmax(push, RF_TOL_TINY)), above = fmax(beyond, known);
+  double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
+  double below = slope - (system->problem->leak - slack);
+  return fmin(below / fmax(slack, RF_TOL_TINY), (1 + above - slope) / above);
+}
+
+double rf_events_left(RfRun *run, const RfHit *hit, const double *y, double *slopes) {
+  RfSystem *system = &run->system;
+  rf_index d = system->d, k = hit->unit;
+  const RfSlide *slide = &system->slide[k];
+  if (hit->kind == RF_HIT_PLANE)
+    return system->sigma[k * system->n + hit->sample] *
+           rf_la_dot(y + k * d, system->problem->X + hit->sample * d, d);
+  if (hit->kind != RF_HIT_SLOPE || rf_slide_dependent(slide)) return NAN;
+  rf_system_fields(system, y);
+  rf_system_slide_slopes(system, k, slopes);
+  Reach reach = reach_of(run, k);
+  for (rf_index z = 0; z < slide->n_planes; z++)
+    if (slide->first[z] == hit->sample) return slope_left(system, slide, &reach, z, slopes[z]);
+  return NAN;
+}
+
 static RfStatus slide_hits(RfRun *run, rf_index k) {
   RfSystem *system = &run->system;
   const RfSlide *slide = &system->slide[k];
-  double leak = system->problem->leak, beyond = slope_slack(run, k);
   double *slopes = RF_NEW(double, slide->n_planes + system->d), gap = 0;
   if (!slopes) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
@@ -87,17 +126,11 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
     if (!status && gap > RF_TOL_GAP && !settling(run, k, -1))
       status = add_hit(run, k, slide->first[0], RF_HIT_SLOPE);
   } else {
+    Reach reach = reach_of(run, k);
     rf_system_slide_slopes(system, k, slopes);
-    double apart = strength(system, k), blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(system) : 0;
-    for (rf_index z = 0; z < slide->n_planes && !status; z++) {
-      /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
-      double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
-      double acts = apart + strength_on_line(system, slide, z);
-      double known = blur * (1 + acts / fmax(push, RF_TOL_TINY)), above = fmax(beyond, known);
-      double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
-      if ((slopes[z] < leak - slack || slopes[z] > 1 + above) && !settling(run, k, slide->first[z]))
+    for (rf_index z = 0; z < slide->n_planes && !status; z++)
+      if (slope_left(system, slide, &reach, z, slopes[z]) < 0 && !settling(run, k, slide->first[z]))
         status = add_hit(run, k, slide->first[z], RF_HIT_SLOPE);
-    }
   }
   rf_index a_at = system->units * system->d + k;
   if (!status && system->y[a_at] * run->y_end[a_at] < 0)
@@ -276,20 +309,26 @@ static double divided(Watch *watch, double v0, double s) {
   return s > 0 ? (watch_value(watch, s) - v0) / s : watch->terms[1] + watch->terms[2];
 }
 
+/* Chandrupatla's rule: the inverse parabola through the last three places where it is monotone between them,
+ * the middle otherwise. */
 static double narrow(Watch *watch, double v0, double low, double f_low, double high, double f_high) {
-  for (int round = 0; round < 100 && high - low > RF_TOL_BRACKET * high; round++) {
-    double s = low + (high - low) * f_low / (f_low - f_high), inset = RF_TOL_INSET * (high - low);
-    if (round % 3 == 2) s = 0.5 * (low + high);
-    s = fmin(high - inset, fmax(low + inset, s));
-    if (!(s > low && s < high)) break;
+  double a = high, fa = f_high, b = low, fb = f_low, part = fa / (fa - fb);
+  for (int round = 0; round < 100 && fabs(a - b) > RF_TOL_BRACKET * fmax(a, b); round++) {
+    double least = 0.5 * RF_TOL_BRACKET * fmax(a, b) / fabs(a - b), c = a, fc = fa;
+    double s = a + fmin(1 - least, fmax(least, part)) * (b - a);
+    if (s == a || s == b) s = 0.5 * (a + b);
+    if (s == a || s == b) break;
     double f = divided(watch, v0, s);
     if (f == 0) return s;
-    if (f > 0)
-      low = s, f_low = f;
-    else
-      high = s, f_high = f;
+    if ((f > 0) != (fa > 0)) c = b, fc = fb, b = a, fb = fa;
+    a = s, fa = f;
+    double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+    bool curved = phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi;
+    part = curved
+               ? fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb))
+               : 0.5;
   }
-  return low;
+  return fa > 0 ? a : b;
 }
 
 /* A unit that starts on the hyperplane, on the side it was given: the first fraction at which it is back. */
@@ -347,22 +386,42 @@ static RfStatus slopes_before(RfRun *run, double s) {
   return status;
 }
 
+/* Locates the hits from `from` on, with those before at `earliest` or later: only the first of all counts. */
+static double locate_from(RfRun *run, rf_index from, double earliest) {
+  for (rf_index j = from; j < run->n_hits; j++) {
+    Watch watch = {.run = run, .hit = &run->hits[j], .y = run->y_end};
+    if (watch.hit->kind == RF_HIT_PLANE || watch.hit->kind == RF_HIT_SIGN) watch_terms(&watch);
+    run->hits[j].at = first_zero(&watch, fmin(1, earliest + RF_TOL_BRACKET_END * earliest));
+    earliest = fmin(earliest, run->hits[j].at);
+  }
+  return earliest;
+}
+
+/* The slopes among the hits, which take an evaluation to look at, go to the end of them, save those that
+ * slopes_before does not find. Returns how many are others. */
+static rf_index slopes_last(RfRun *run) {
+  rf_index others = 0;
+  for (rf_index j = 0; j < run->n_hits; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind == RF_HIT_SLOPE && !rf_slide_dependent(&run->system.slide[hit->unit])) continue;
+    RfHit swap = run->hits[others];
+    run->hits[others++] = run->hits[j], run->hits[j] = swap;
+  }
+  return others;
+}
+
 RfStatus rf_events_locate(RfRun *run, double h, double *where) {
-  RfSystem *system = &run->system;
-  rf_explicit_dense(&run->explicit_method, system, h);
-  double earliest = 2;
-  rf_index kept = 0, from = 0;
+  rf_explicit_dense(&run->explicit_method, &run->system, h);
+  rf_index kept = 0, from = 0, all = run->n_hits, others = slopes_last(run);
   RfStatus status = RF_OK;
-  while (from < run->n_hits && !status) {
-    double end = fmin(1, earliest);
-    for (rf_index j = from; j < run->n_hits; j++) {
-      Watch watch = {.run = run, .hit = &run->hits[j], .y = run->y_end};
-      if (watch.hit->kind == RF_HIT_PLANE || watch.hit->kind == RF_HIT_SIGN) watch_terms(&watch);
-      run->hits[j].at = first_zero(&watch, end);
-      earliest = fmin(earliest, run->hits[j].at);
-    }
+  run->n_hits = others;
+  double earliest = locate_from(run, 0, 2);
+  if (earliest > 1) /* nothing else; otherwise those that have ended before it are found there */
+    run->n_hits = all, earliest = locate_from(run, others, earliest);
+  while (from < run->n_hits && !status && earliest <= 1) {
     from = run->n_hits;
-    if (earliest <= 1) status = slopes_before(run, earliest);
+    status = slopes_before(run, earliest);
+    if (!status) earliest = locate_from(run, from, earliest);
   }
   for (rf_index j = 0; j < run->n_hits; j++)
     if (run->hits[j].at <= earliest + RF_TOL_TIE && run->hits[j].at <= 1) run->hits[kept++] = run->hits[j];

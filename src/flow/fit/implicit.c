@@ -193,8 +193,8 @@ bool rf_implicit_plain(const RfImplicit *method) { return method->plain; }
 
 /* Whether units cancel each other, so that a margin feels the square of a turn by its large terms. */
 static bool cancels(const RfSystem *system) {
-  if (system->problem->freeze_second || system->units * (system->d + 2) > DENSE_LIMIT) return false;
-  if (system->grade) return true;
+  if (system->problem->freeze_second) return false;
+  if (system->grade) return system->units * (system->d + 2) <= DENSE_LIMIT;
   return system->q_least > RF_TOL_CANCELS_FROM &&
          rf_system_possible_margin(system) > RF_TOL_CANCELS * system->q_least;
 }
@@ -207,6 +207,8 @@ static RfStatus choose_coordinates(RfImplicit *method, const RfSystem *system) {
   method->plain = method->is_plain;
   if (!method->plain) return rf_fail(method->context, RF_ERR_MEMORY, "out of memory for the implicit method");
   rf_plain_choose(method->plain, system, method->carrier, method->rank);
+  for (rf_index k = 0; k < system->units && method->large; k++)
+    if (method->plain && method->plain[k] && !system->balanced[k]) method->plain = NULL; /* nor has anyone */
   if (method->start || system->residues == 0 || method->n > MOST_MARGINS) return RF_OK;
   rf_index n = method->n;
   method->start = RF_NEW(double, (STAGES + 3) * n);
@@ -269,12 +271,12 @@ RfStatus rf_implicit_prepare(RfImplicit *method, RfSystem *system, double *f) {
   if (!carried) memset(system->y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));
   rf_system_rhs(system, system->y, f);
   memcpy(method->first, f, (size_t)(units * b) * sizeof(double));
-  if (method->large) return rf_blocks_prepare(method->context, method->large, system);
-  rf_system_planes(system, system->y);
   method->rank = rf_carriers(system, method->carrier);
   RfStatus status = choose_coordinates(method, system);
   if (status) return status;
   if (method->plain) rf_plain_rate(method->plain, system, system->y, method->first);
+  if (method->large) return rf_blocks_prepare(method->context, method->large, system, method->plain);
+  rf_system_planes(system, system->y);
   double *E = method->scratch, *x = method->right;
   for (rf_index k = 0; k < units; k++) {
     double *block = method->blocks + k * b * b, *U = method->U + k * b * method->rank;
@@ -357,7 +359,8 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
                            double tol) {
   rf_index d = system->d, n = system->n, units = system->units;
   double blur = system->grade ? rf_system_blur(system) : DBL_EPSILON * rf_system_possible_margin(system);
-  double worst = 0, allowed = fmax(RF_TOL_MARGIN_STEP * tol, RF_TOL_MARGIN_BLUR * blur);
+  double worst = 0, allowed = fmax((method->large ? RF_TOL_MARGIN_LARGE : RF_TOL_MARGIN_STEP) * tol,
+                                   RF_TOL_MARGIN_BLUR * blur);
   for (rf_index r = 0; r < method->rank && method->in_margins; r++) /* that of the last stage is the error */
     worst = fmax(worst, fabs(method->z[r]) / allowed);
   for (rf_index r = 0; r < method->rank && !method->in_margins; r++) {
@@ -365,8 +368,9 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
     double sum = 0;
     for (rf_index k = 0; k < units; k++) {
       const double *x = system->problem->X + i * d;
-      double a = system->y[units * d + k], moved = rf_la_dot(error + k * d, x, d);
-      if (system->dead[k]) continue;
+      double a = system->y[units * d + k];
+      if (system->dead[k] || system->slope[k * n + i] == 0) continue;
+      double moved = rf_la_dot(error + k * d, x, d);
       if (is_plain(method, k))
         moved *= a > 0 ? 1 : -1;
       else

@@ -24,7 +24,7 @@ typedef struct Block {
   double gw, ww, gg;
   double t_g, t_w;                   /* rows of w: -B = beta 1 + w t^T + column x_s,  t = t_g g + t_w w */
   double beta, c_g, c_w;             /* column = c_g g + c_w w */
-  int slot;                          /* 2: the column multiplies a; 3: rho */
+  int slot;                          /* 1: the column multiplies w.x_w; 2: a; 3: rho */
   double b_ag, b_aa, b_rg, b_ra;     /* -B, last two rows: on g.x_w and a */
   double inverse[MOMENTS * MOMENTS]; /* of the moment system at the present shift */
   double alpha;                      /* shift + beta */
@@ -80,7 +80,19 @@ RfStatus rf_blocks_new(RfContext *context, RfBlocks **out, rf_index units, rf_in
 
 /* ---- one unit ------------------------------------------------------------------------------ */
 
-static void linearise(const RfSystem *system, rf_index k, Block *block) {
+/* A balanced unit in the coordinates of plain.c, w the direction of v:
+ * -B = (2 mu - s g.w/|w|) 1 - s/|w| (g w^T + w g^T) + s g.w/|w|^3 w w^T,  E = s |a||w| (1 + w w^T/|w|^2),  F
+ * = A s. */
+static void linearise_plain(const RfSystem *system, Block *block) {
+  double s = block->a > 0 ? 1 : -1, length = sqrt(block->ww), part = s * fabs(block->a) * length;
+  block->beta = 2 * system->mu - s * block->gw / length;
+  block->t_g = -s / length, block->t_w = s * block->gw / (block->ww * length);
+  block->slot = 1, block->c_g = -s / length;
+  block->rate = part, block->eps = -part / block->ww;
+  block->a = s;
+}
+
+static void linearise(const RfSystem *system, rf_index k, bool plain, Block *block) {
   rf_index d = system->d, units = system->units;
   const double *w = system->y + k * d, *g = rf_system_g(system, k);
   double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
@@ -95,6 +107,10 @@ static void linearise(const RfSystem *system, rf_index k, Block *block) {
   block->slot = frozen ? 3 : 2;
   if (frozen) {
     block->c_g = block->rate;
+    return;
+  }
+  if (plain) {
+    linearise_plain(system, block);
     return;
   }
   block->growth = 2 * a;
@@ -286,7 +302,8 @@ static void prepare_sample_core(RfBlocks *blocks, const RfSystem *system) {
   }
 }
 
-RfStatus rf_blocks_prepare(RfContext *context, RfBlocks *blocks, const RfSystem *system) {
+RfStatus rf_blocks_prepare(RfContext *context, RfBlocks *blocks, const RfSystem *system,
+                           const uint8_t *plain) {
   rf_index d = system->d, n = system->n, rank = rf_carriers(system, blocks->carrier);
   const RfFlowProblem *problem = system->problem;
   blocks->rank = rank;
@@ -303,7 +320,7 @@ RfStatus rf_blocks_prepare(RfContext *context, RfBlocks *blocks, const RfSystem 
       blocks->slope[c * rank + r] = system->slope[system->leader[c] * n + i];
   }
   memcpy(blocks->g, system->g, (size_t)(system->classes * d) * sizeof(double));
-  for (rf_index k = 0; k < system->units; k++) linearise(system, k, &blocks->block[k]);
+  for (rf_index k = 0; k < system->units; k++) linearise(system, k, plain && plain[k], &blocks->block[k]);
   if (blocks->by_class)
     prepare_class_core(blocks, system);
   else
@@ -440,5 +457,6 @@ void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x) {
     e[d] = block->e_a * wv, e[d + 1] = block->growth * wv;
     solve_unit(block, unit_g(blocks, system, k), w, e, d);
     rf_la_axpy(x + k * b, 1, e, b);
+    rf_system_project(system, k, x + k * b); /* rounding across a hyperplane would be a margin */
   }
 }

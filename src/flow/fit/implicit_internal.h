@@ -11,12 +11,18 @@ typedef struct RfBlocks RfBlocks;
 
 RfStatus rf_blocks_new(RfContext *context, RfBlocks **blocks, rf_index units, rf_index n, rf_index d);
 void rf_blocks_free(RfBlocks *blocks);
-/* Linearises at system->y; the last evaluation was rf_system_rhs there. */
-RfStatus rf_blocks_prepare(RfContext *context, RfBlocks *blocks, const RfSystem *system);
+/* Linearises at system->y; the last evaluation was rf_system_rhs there. plain: of the balanced units
+ * (plain.c); NULL: none. */
+RfStatus rf_blocks_prepare(RfContext *context, RfBlocks *blocks, const RfSystem *system,
+                           const uint8_t *plain);
 /* Factors shift - J; false when it is singular. */
 bool rf_blocks_factor(RfBlocks *blocks, const RfSystem *system, double shift);
 /* x (per unit: w, a, rho) = (shift - J)^-1 x. */
 void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x);
+
+/* events.c: what is left, at y, until a hit counts as one; negative behind it, NaN where no one number tells.
+ * Leaves the fields of the system anywhere. slopes: room for n. */
+double rf_events_left(RfRun *run, const RfHit *hit, const double *y, double *slopes);
 
 /* Small dense systems, rows contiguous: factors in place (false: singular), and solution. */
 bool rf_small_lu(double *A, int32_t *pivot, rf_index n);

@@ -392,18 +392,27 @@ static RfStatus stop_inside(RfRun *run, double log_t, double b0, double s0, doub
   return RF_OK;
 }
 
+/* Order by which the error of a refused step fell from the one before it: in the transient behind an event
+ * far less than that of the method, which would be met by many small reductions. */
+static double order_seen(double h, double error, double h_before, double error_before) {
+  if (!(h < h_before) || !isfinite(error_before)) return RF_RODAS5_ORDER;
+  return fmin(RF_RODAS5_ORDER, fmax(1, log(error_before / error) / log(h_before / h)));
+}
+
 /* A step of at most h whose error is small enough, or the part of it that ends at its first event. RF_LIMIT:
  * a part of it was looked at whose own error is too large, and a shorter step is to be tried, of length h. */
 static RfStatus try_to_event(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double error = 0;
+  double error = 0, error_before = INFINITY, h_before = 0;
   RfStatus status = RF_OK;
   for (;;) {
     status = rf_run_try_implicit(run, *h, &error);
     if (status) return status;
     if (error <= 1) break;
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
-    *h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.2, 1);
+    double order = order_seen(*h, error, h_before, error_before);
+    h_before = *h, error_before = error;
+    *h = next_step(run, *h, error, order, 0.1, 1);
     if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
   run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, 6);

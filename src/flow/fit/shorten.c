@@ -37,6 +37,46 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
   return least;
 }
 
+/* The part of the way that is known to contain the first event: its ends, the last place given up for one of
+ * them (unless NaN), the states there and what was met at the far end. Every state is that of one step from
+ * system->y. */
+enum { MOST_LEADERS = 8 };
+typedef struct Bracket {
+  double low, high, third;
+  double *y_low, *y_high, *y_third;
+  RfHit hits[MOST_LEADERS];
+  rf_index n_hits;
+} Bracket;
+
+/* Where a hit is left to a certain value between low and high, by three values where they are in line (the
+ * inverse parabola), by two otherwise. */
+static double place_between(const Bracket *at, double v_low, double v_high, double v_third) {
+  double width = at->high - at->low, line = v_low / (v_low - v_high);
+  if (!isnan(v_third) && v_third != v_low && v_third != v_high) {
+    double a = v_low / (v_high - v_low) * (v_third / (v_high - v_third)) * width;
+    double b = v_low / (v_third - v_low) * (v_high / (v_third - v_high)) * (at->third - at->low);
+    double s = (a + b) / width;
+    if (s > 0 && s < 1) return at->low + s * width;
+  }
+  return at->low + line * width;
+}
+
+/* Where the first of what was met is, a little beyond; high where all of it is just behind the step, NaN
+ * where that cannot be told. */
+static double first_place(RfRun *run, const Bracket *at) {
+  double least = at->high, *slopes = run->Hd1; /* scratch: at least n entries */
+  for (rf_index j = 0; j < at->n_hits; j++) {
+    const RfHit *hit = &at->hits[j];
+    double close = hit->kind == RF_HIT_PLANE ? close_enough(run, hit) : RF_TOL_CUT_SLOPE;
+    double v_low = rf_events_left(run, hit, at->y_low, slopes) + 0.5 * close;
+    double v_high = rf_events_left(run, hit, at->y_high, slopes) + 0.5 * close;
+    double v_third = isnan(at->third) ? NAN : rf_events_left(run, hit, at->y_third, slopes) + 0.5 * close;
+    if (!(v_low > 0) || !(v_high < 0.5 * close)) return NAN;
+    if (v_high < -0.5 * close) least = fmin(least, place_between(at, v_low, v_high, v_third));
+  }
+  return least;
+}
+
 RfStatus rf_run_try_shorter(RfRun *run, double h) {
   RfSystem *system = &run->system;
   double error;
@@ -147,42 +187,59 @@ static void meet_between(RfRun *run, const double *y_low, double low, double *h)
   rf_system_rhs(system, run->y_end, run->f);
 }
 
-/* Shortens the step until its end is on the first hyperplane, by secants and bisection on the step length
- * (each trial is a full step, so the state is as good as the method). */
+/* A trial at `place` becomes an end of the bracket, and that end the third place. */
+static void narrow(RfRun *run, Bracket *at, double place) {
+  rf_index size = rf_system_size(&run->system);
+  bool met = run->n_hits > 0;
+  double **end = met ? &at->y_high : &at->y_low, *spare = at->y_third;
+  at->third = met ? at->high : at->low;
+  at->y_third = *end, *end = spare;
+  memcpy(spare, run->y_end, (size_t)size * sizeof(double));
+  if (!met) {
+    at->low = place;
+    return;
+  }
+  at->high = place;
+  at->n_hits = run->n_hits < MOST_LEADERS ? run->n_hits : MOST_LEADERS;
+  memcpy(at->hits, run->hits, (size_t)at->n_hits * sizeof *at->hits);
+}
+
+/* Shortens the step until its end is on the first hyperplane, by interpolation and bisection on the step
+ * length (each trial is a full step, so the state is as good as the method). */
 RfStatus rf_run_shorten(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double low = 0, high = *h, *y_low = run->explicit_method.end;
-  rf_index size = rf_system_size(system);
-  memcpy(y_low, system->y, (size_t)size * sizeof(double));
-  bool at_high = true, nothing;
-  RfStatus status = look_into_dips(run, *h, &low, &high, &nothing);
+  RfExplicit *room = &run->explicit_method; /* which implicit steps do not use */
+  Bracket at = {.high = *h, .third = NAN, .y_low = room->end, .y_high = room->stage[1]};
+  size_t bytes = (size_t)rf_system_size(system) * sizeof(double);
+  at.y_third = room->stage[2];
+  memcpy(at.y_low, system->y, bytes);
+  bool nothing;
+  RfStatus status = look_into_dips(run, *h, &at.low, &at.high, &nothing);
   if (status || nothing) return status;
-  status = step_over(run, &high, &nothing);
-  if (nothing) *h = high;
+  status = step_over(run, &at.high, &nothing);
+  if (nothing) *h = at.high;
   if (status || nothing) return status;
-  double fraction = secant_fraction(run, y_low);
-  double shortest = shortest_cut(run, *h);
-  for (int round = 0; round < 60 && high - low > RF_TOL_CUT * high && fraction < 1; round++) {
-    if (high <= shortest) break;
-    bool bisect = fraction < 0 || round % 4 == 3;
-    double middle =
-        low +
-        (high - low) * (bisect ? 0.5 : fmin(1 - RF_TOL_BRACKET_END, fmax(RF_TOL_BRACKET_END, fraction)));
-    middle = fmax(middle, shortest);
-    status = rf_run_try_shorter(run, middle);
+  memcpy(at.y_high, run->y_end, bytes);
+  at.n_hits = run->n_hits < MOST_LEADERS ? run->n_hits : MOST_LEADERS;
+  memcpy(at.hits, run->hits, (size_t)at.n_hits * sizeof *at.hits);
+  double shortest = shortest_cut(run, *h), last = at.high, width = INFINITY;
+  for (int round = 0; round < 60 && at.high - at.low > RF_TOL_CUT * at.high && at.high > shortest; round++) {
+    double place = first_place(run, &at), least = RF_TOL_CUT * at.high;
+    if (place >= at.high) break;
+    bool halve = isnan(place) || (round % 3 == 2 && !(at.high - at.low < RF_TOL_CUT_STALL * width));
+    if (round % 3 == 2) width = at.high - at.low;
+    place = halve ? 0.5 * (at.low + at.high) : fmin(at.high - least, fmax(at.low + least, place));
+    last = fmax(place, shortest);
+    status = rf_run_try_shorter(run, last);
     if (status) return status;
-    at_high = run->n_hits > 0;
-    if (at_high) {
-      high = middle;
-      fraction = secant_fraction(run, y_low);
-    } else {
-      low = middle, fraction = -1;
-      memcpy(y_low, run->y_end, (size_t)size * sizeof(double));
-    }
+    narrow(run, &at, last);
   }
-  *h = high;
-  if (!at_high) status = rf_run_try_shorter(run, high);
+  *h = at.high;
+  if (last < at.high)
+    status = rf_run_try_shorter(run, at.high);
+  else
+    rf_system_rhs(system, run->y_end, run->f); /* the state there stands, and the hits */
   bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
-  if (!status && plain) meet_between(run, y_low, low, h);
+  if (!status && plain) meet_between(run, at.y_low, at.low, h);
   return status;
 }

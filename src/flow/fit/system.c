@@ -444,17 +444,15 @@ static void plane_weights(const RfSystem *system, const RfSlide *slide, rf_index
   *terms += leak * size;
 }
 
-enum { FEW = 2000 }; /* entries of the data */
-
-/* row . field term by term: weights that differ by hundreds of orders do not drown each other; and the sizes
- * of the terms. */
-static double plane_pull(const RfSystem *system, rf_index unit, const double *row, double *terms) {
-  rf_index n = system->n, d = system->d;
+/* A row of pinv times the field, term by term: weights that differ by hundreds of orders do not drown each
+ * other; and the sizes of the terms. pull (n): the row times the samples. */
+static double plane_pull(const RfSystem *system, rf_index unit, const double *pull, double *terms) {
+  rf_index n = system->n;
   double sum = 0;
   for (rf_index i = 0; i < n; i++) {
     double factor = system->slope[unit * n + i] * system->c[i];
     if (factor == 0) continue;
-    double term = factor * rf_la_dot(row, system->problem->X + i * d, d);
+    double term = factor * pull[i];
     sum += term, *terms += fabs(term);
   }
   return sum;
@@ -475,7 +473,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   double a = system->y[system->units * d + unit], *factor = system->slide_factor, *field = factor + n;
   /* sum over hyperplanes of their forces = -(projection of the unprojected field): the field is formed
    * afresh, g may be projected */
-  bool few = n * d <= FEW;
+  bool few = slide->pull;
   for (rf_index i = 0; i < n && !few; i++) factor[i] = system->slope[unit * n + i] * system->c[i];
   const RfGram *gram = system->problem->gram;
   if (!few && gram)
@@ -485,7 +483,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
   for (rf_index k = 0; k < slide->n_planes; k++) {
     double sum, kink, terms;
     plane_weights(system, slide, k, &sum, &kink, &terms);
-    sum += few ? plane_pull(system, unit, slide->pinv + k * d, &terms)
+    sum += few ? plane_pull(system, unit, slide->pull + k * n, &terms)
                : rf_la_dot(slide->pinv + k * d, field, d);
     slopes[k] = kink != 0               ? within_known(system, -sum / kink, kink, terms)
                 : (a >= 0) == (sum > 0) ? INFINITY

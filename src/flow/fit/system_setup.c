@@ -277,6 +277,8 @@ static void slide_planes(const RfSystem *system, RfSlide *slide) {
   }
 }
 
+enum { FEW = 2000 }; /* entries of the data up to which pulls are told sample by sample */
+
 /* count: samples whose hyperplanes it is on. */
 static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   RfSlide *slide = &system->slide[unit];
@@ -285,9 +287,10 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   rf_free(slide->basis);
   memset(slide, 0, sizeof *slide);
   if (count == 0) return RF_OK;
+  bool few = n * d <= FEW;
   double *corner = RF_NEW(double, count *count);
   slide->on = RF_NEW(rf_index, 3 * count);
-  slide->basis = RF_NEW(double, (2 * most + count) * d);
+  slide->basis = RF_NEW(double, (2 * most + count) * d + (few ? count * n : 0));
   if (!slide->on || !slide->basis || !corner) {
     rf_free(corner);
     return rf_fail(system->context, RF_ERR_MEMORY, "out of memory for a slide");
@@ -295,6 +298,7 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   slide->plane = slide->on + count, slide->first = slide->plane + count;
   slide->pinv = slide->basis + most * d;
   slide->graded = slide->pinv + count * d;
+  slide->pull = few ? slide->graded + most * d : NULL;
   for (rf_index i = 0; i < n; i++)
     if (system->sigma[unit * n + i] == 0 && system->x_norm[i] > 0) slide->on[slide->n_on++] = i;
   slide_planes(system, slide);
@@ -304,6 +308,9 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   else
     status = slide_pinv(system, slide);
   if (system->grade) slide_graded(system, slide);
+  for (rf_index k = 0; k < slide->n_planes && few; k++)
+    for (rf_index i = 0; i < n; i++)
+      slide->pull[k * n + i] = rf_la_dot(slide->pinv + k * d, system->problem->X + i * d, d);
   rf_free(corner);
   return status;
 }
