@@ -183,6 +183,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
 static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_planes > slide->rank; }
 RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, bool averaged, double *gap,
                              double *residual);
+void rf_slide_face_walls(const RfSystem *system, RfSlide *slide); /* when others are seen */
 /* Projects a field on the hyperplanes the unit slides on. */
 void rf_system_project(const RfSystem *system, rf_index unit, double *g);
 /* Puts w, which is there to rounding, on these hyperplanes; and on that of sample i. With graded coordinates
