@@ -469,10 +469,6 @@ bool rf_layer_inside(const RfSystem *system, rf_index u);
 typedef enum RfFold { RF_FOLD_OUTGROWN = 0, RF_FOLD_SAFE = 1, RF_FOLD_ALL = 2 } RfFold;
 RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed);
 
-/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
- * hold. slopes: room for n. */
-RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
-
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 
 /* By how much the units in run->hits bend the margins inside the explicit step just computed, in units of

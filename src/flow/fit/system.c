@@ -229,8 +229,10 @@ static void face_walls(const RfSystem *system, RfSlide *slide) {
       rf_index i = slide->on[z];
       if (slide->plane[z] == k && (face < 0 || !system->seen[i] || system->seen[face])) face = i;
     }
-    if ((system->along[face] > 0) != (system->along[slide->first[k]] > 0))
+    if ((system->along[face] > 0) != (system->along[slide->first[k]] > 0)) {
       rf_la_scale(slide->pinv + k * system->d, -1, system->d);
+      if (slide->pull) rf_la_scale(slide->pull + k * system->n, -1, system->n);
+    }
     slide->first[k] = face;
   }
 }
