@@ -183,6 +183,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
 static inline bool rf_slide_dependent(const RfSlide *slide) { return slide->n_planes > slide->rank; }
 RfStatus rf_system_slide_gap(const RfSystem *system, rf_index unit, bool averaged, double *gap,
                              double *residual);
+void rf_slide_face_walls(const RfSystem *system, RfSlide *slide); /* when others are seen */
 /* Projects a field on the hyperplanes the unit slides on. */
 void rf_system_project(const RfSystem *system, rf_index unit, double *g);
 /* Puts w, which is there to rounding, on these hyperplanes; and on that of sample i. With graded coordinates
@@ -468,10 +469,6 @@ bool rf_layer_inside(const RfSystem *system, rf_index u);
  * say. */
 typedef enum RfFold { RF_FOLD_OUTGROWN = 0, RF_FOLD_SAFE = 1, RF_FOLD_ALL = 2 } RfFold;
 RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed);
-
-/* slides.c: lets go, one by one, of the slides of unit u that the weights of the last rf_system_fields do not
- * hold. slopes: room for n. */
-RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log);
 
 /* ---- local.c: crossings of single small units inside a step -------------------------------- */
 

@@ -41,9 +41,14 @@ static const Found found[] = {
     /* a valley whose slope tends to its end was met and left without end: events accumulated, undecided */
     {FAMILY_SYMMETRIC, 1794838691, 171, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_SYMMETRIC, 1794838691, 1979, false, RF_FLOW_NOT_SEPARATED},
+    /* the normal of a hyperplane was turned to its wall, and what is kept of it for its slope was not */
+    {FAMILY_SYMMETRIC, 1794849946, 42, false, RF_FLOW_CONVERGED},
     /* a sample orthogonal to all forces: w.x falls below what a step of growth 6 leaves of it, which was on
      * the other side of its hyperplane */
     {FAMILY_ORTHONORMAL, 1794849459, 27, false, RF_FLOW_NOT_SEPARATED},
+    /* a slide whose slope was at its end was left, another one with it, without which the first holds: events
+     * off by 1e-3 */
+    {FAMILY_GAUSSIAN, 1794840183, 6, false, RF_FLOW_CONVERGED},
     /* undecided for no reason: no step found at a sample seen again, no legal multipliers */
     {FAMILY_ORTHONORMAL, 1794840183, 208, false, RF_FLOW_NOT_SEPARATED},
     {FAMILY_SYMMETRIC, 1794838691, 1052, false, RF_FLOW_CONVERGED},

@@ -1,6 +1,6 @@
 /* What a unit does at an event: it meets hyperplanes, slides on them, leaves them, or dies. Which
  * continuations exist is decided by rf_continuations, here as in the alignment. */
-#include "flow/flow_internal.h"
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -304,6 +304,33 @@ static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to
   return status;
 }
 
+/* The unit was sent off the hyperplane of a slope at its end, and without it others do not hold any more;
+ * with these gone, too, the field may lead back to the first, which it need not have left: all are decided
+ * together.
+ */
+static RfStatus decide_together(RfRun *run, Corner *corner, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, d = system->d, k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * n;
+  double sign_a = system->y[system->units * d + k] >= 0 ? 1 : -1;
+  bool back = false, others = false;
+  for (rf_index i = 0; i < n; i++) {
+    bool hit = false;
+    if (corner->before[i] != 0 || sigma[i] == 0) continue;
+    for (rf_index j = from; j < to; j++)
+      hit =
+          hit || (run->hits[j].kind == RF_HIT_SLOPE && system->line[run->hits[j].sample] == system->line[i]);
+    double across = sigma[i] * sign_a * rf_la_dot(corner->sides.g, system->problem->X + i * d, d);
+    double kink = fabs(system->c[i]) * system->x_norm[i] * system->x_norm[i];
+    others = others || !hit;
+    back = back || (hit && across < -RF_TOL_SLOPE * kink);
+  }
+  if (!back || !others) return RF_OK;
+  for (rf_index i = 0; i < n; i++)
+    if (corner->before[i] == 0) sigma[i] = 0;
+  return resolve_unit(run, corner, k, system->c);
+}
+
 /* Several continuations at one hyperplane: the unit came from one side and leaves by the other. */
 static RfStatus go_through(RfRun *run, Corner *corner, rf_index from, rf_index to) {
   RfSystem *system = &run->system;
@@ -321,27 +348,6 @@ static RfStatus go_through(RfRun *run, Corner *corner, rf_index from, rf_index t
 /* Events without time between them after which a unit slides. */
 enum { STUCK_SLIDES = 8 };
 
-/* Valleys that the unit meets again and again in no time, since the weights turn it back as soon as it has
- * left them: their slope is at its end to rounding, where sliding and leaving are one, and it slides until
- * that is told. */
-static RfStatus slide_at_end(RfRun *run, const Corner *corner, rf_index from, rf_index to) {
-  RfSystem *system = &run->system;
-  rf_index n = system->n, k = run->hits[from].unit;
-  int8_t *sigma = system->sigma + k * n;
-  double sign_a = system->y[system->units * system->d + k] >= 0 ? 1 : -1;
-  bool changed = false;
-  for (rf_index j = from; j < to; j++) {
-    rf_index i = run->hits[j].sample;
-    RfMerged merged = {0};
-    for (rf_index l = 0; l < n; l++)
-      if (system->line[l] == system->line[i])
-        rf_merged_add(&merged, run->c_ahead[l], system->along[l], system->problem->leak);
-    if (!(sign_a * rf_merged_weight(&merged) < 0) || sigma[i] != corner->before[i]) continue;
-    sigma[i] = 0, changed = true;
-  }
-  return changed ? rf_system_refresh_unit(system, k) : RF_OK;
-}
-
 /* No time has passed since the last event, and every hyperplane met was left to the side it was met from: the
  * field along it is zero to first order, and what it is a moment later decides. */
 static RfStatus look_ahead(RfRun *run, Corner *corner, rf_index from, rf_index to) {
@@ -354,7 +360,7 @@ static RfStatus look_ahead(RfRun *run, Corner *corner, rf_index from, rf_index t
       return RF_OK;
   for (rf_index j = from; j < to; j++) sigma[run->hits[j].sample] = 0;
   RfStatus status = resolve_unit(run, corner, k, run->c_ahead);
-  return status || run->stuck < STUCK_SLIDES ? status : slide_at_end(run, corner, from, to);
+  return status || run->stuck < STUCK_SLIDES ? status : rf_slides_at_end(run, corner->before, from, to);
 }
 
 /* A sample without weight has no kink. Where the field does not say more than rounding, it is crossed. */
@@ -399,20 +405,6 @@ static bool answers_at_once(const RfRun *run, rf_index i) {
   return system->p[i] * x2 * rf_system_answer(system) > RF_TOL_SETTLING_FROM;
 }
 
-/* A unit whose a has just passed 0 leaves hyperplanes: da = g.w, in which a wall makes 1e266 of an input that
- * is -1e-16 by rounding, and a would pass 0 again. It leaves from its side of them. */
-static void step_off(RfSystem *system, const Corner *corner, rf_index k) {
-  rf_index n = system->n, d = system->d;
-  double *w = system->y + k * d, length = rf_la_norm(w, d);
-  for (rf_index i = 0; i < n; i++) {
-    double side = system->sigma[k * n + i], size = system->x_norm[i];
-    if (corner->before[i] != 0 || side == 0 || size == 0) continue;
-    const double *x = system->problem->X + i * d;
-    double left = RF_TOL_CUT_LEAST * length * size - side * rf_la_dot(w, x, d);
-    if (left > 0) rf_la_axpy(w, side * left / (size * size), x, d);
-  }
-}
-
 static bool sign_changes(const RfRun *run, rf_index from, rf_index to) {
   for (rf_index j = from; j < to; j++)
     if (run->hits[j].kind == RF_HIT_SIGN) return true;
@@ -429,6 +421,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
   RfStatus status = take_hits(run, corner, from, to, origin, &torn);
   if (!status)
     status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k, system->c);
+  if (!status && !origin && !torn && !system->dead[k]) status = decide_together(run, corner, from, to);
   if (!status && !origin && run->still) status = look_ahead(run, corner, from, to);
   if (!status && !origin && !system->dead[k]) status = cross_weightless(run, corner, from, to);
   if (!status && corner->sides.count > 1 && one_plane(run, from, to))
@@ -440,7 +433,7 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     if (times > 1 && run->at_infinity && run->care < 4) run->care++; /* the error of the steps may decide */
     if (times >= most) status = hold(run, corner, k, run->hits[j].sample);
   }
-  if (!status && sign_changes(run, from, to)) step_off(system, corner, k);
+  if (!status && sign_changes(run, from, to)) rf_slides_step_off(system, corner->before, k);
   if (!status) status = log_changes(run, corner, from, to);
   if (!status && corner->sides.count > 1) {
     status = rf_events_log(run, k, run->hits[from].sample, RF_EVENT_BRANCH);

@@ -1,5 +1,5 @@
 /* Slides after a step whose end was found under other weights than those that hold there. */
-#include "flow/flow_internal.h"
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -83,4 +83,34 @@ RfStatus rf_slides_check(RfRun *run, rf_index u, double *slopes, bool log) {
     if (!status) status = rf_system_refresh_unit(system, u);
   }
   return status;
+}
+
+void rf_slides_step_off(RfSystem *system, const int8_t *before, rf_index k) {
+  rf_index n = system->n, d = system->d;
+  double *w = system->y + k * d, length = rf_la_norm(w, d);
+  for (rf_index i = 0; i < n; i++) {
+    double side = system->sigma[k * n + i], size = system->x_norm[i];
+    if (before[i] != 0 || side == 0 || size == 0) continue;
+    const double *x = system->problem->X + i * d;
+    double left = RF_TOL_CUT_LEAST * length * size - side * rf_la_dot(w, x, d);
+    if (left > 0) rf_la_axpy(w, side * left / (size * size), x, d);
+  }
+}
+
+RfStatus rf_slides_at_end(RfRun *run, const int8_t *before, rf_index from, rf_index to) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * n;
+  double sign_a = system->y[system->units * system->d + k] >= 0 ? 1 : -1;
+  bool changed = false;
+  for (rf_index j = from; j < to; j++) {
+    rf_index i = run->hits[j].sample;
+    RfMerged merged = {0};
+    for (rf_index l = 0; l < n; l++)
+      if (system->line[l] == system->line[i])
+        rf_merged_add(&merged, run->c_ahead[l], system->along[l], system->problem->leak);
+    if (!(sign_a * rf_merged_weight(&merged) < 0) || sigma[i] != before[i]) continue;
+    sigma[i] = 0, changed = true;
+  }
+  return changed ? rf_system_refresh_unit(system, k) : RF_OK;
 }

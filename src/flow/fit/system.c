@@ -220,21 +220,6 @@ void rf_system_planes(RfSystem *system, const double *y) {
   system->planes_known = true;
 }
 
-/* A slope in [leak,1] is known absolutely near 1 and to its last digit near leak 0, where that of a wall is.
- * So a hyperplane that a wall shares with others has the slope of the wall, whose direction is its normal. */
-static void face_walls(const RfSystem *system, RfSlide *slide) {
-  for (rf_index k = 0; k < slide->n_planes && slide->n_planes < slide->n_on; k++) {
-    rf_index face = -1;
-    for (rf_index z = slide->n_on - 1; z >= 0; z--) {
-      rf_index i = slide->on[z];
-      if (slide->plane[z] == k && (face < 0 || !system->seen[i] || system->seen[face])) face = i;
-    }
-    if ((system->along[face] > 0) != (system->along[slide->first[k]] > 0))
-      rf_la_scale(slide->pinv + k * system->d, -1, system->d);
-    slide->first[k] = face;
-  }
-}
-
 /* With leak 0 a sample on the inactive side of every live unit exerts no force, and its weight, which does
  * not fall, must not set the clock of the others. With leak > 0, or when nobody is left, all count. */
 static void look_at_samples(RfSystem *system) {
@@ -245,7 +230,7 @@ static void look_at_samples(RfSystem *system) {
   for (rf_index i = 0; i < n; i++) count += system->seen[i];
   if (count == 0) memset(system->seen, 1, (size_t)n), count = n;
   system->n_seen = count;
-  for (rf_index u = 0; u < system->units; u++) face_walls(system, &system->slide[u]);
+  for (rf_index u = 0; u < system->units; u++) rf_slide_face_walls(system, &system->slide[u]);
 }
 
 /* No field is longer than this: the unit of every threshold on fields and speeds. */

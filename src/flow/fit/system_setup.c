@@ -315,6 +315,23 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   return status;
 }
 
+/* A slope in [leak,1] is known absolutely near 1 and to its last digit near leak 0, where that of a wall is.
+ * So a hyperplane that a wall shares with others has the slope of the wall, whose direction is its normal. */
+void rf_slide_face_walls(const RfSystem *system, RfSlide *slide) {
+  for (rf_index k = 0; k < slide->n_planes && slide->n_planes < slide->n_on; k++) {
+    rf_index face = -1;
+    for (rf_index z = slide->n_on - 1; z >= 0; z--) {
+      rf_index i = slide->on[z];
+      if (slide->plane[z] == k && (face < 0 || !system->seen[i] || system->seen[face])) face = i;
+    }
+    if ((system->along[face] > 0) != (system->along[slide->first[k]] > 0)) {
+      rf_la_scale(slide->pinv + k * system->d, -1, system->d);
+      if (slide->pull) rf_la_scale(slide->pull + k * system->n, -1, system->n);
+    }
+    slide->first[k] = face;
+  }
+}
+
 /* A vector across the span of the normals, of length 1, made of fixed signs; zero where they span all. */
 static void across_slide(const RfSystem *system, const RfSlide *slide, double *v) {
   rf_index d = system->d;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 enum { MOST_CHANGES = 60, ONE_BY_ONE = 15, MOST_GROWN = 8, MOST_CUTS = 30 };
