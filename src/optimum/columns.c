@@ -303,17 +303,24 @@ static bool choose(const Columns *c, rf_index *b, double *weight) {
   return best > 0;
 }
 
+/* The pool is longer than the basis, and so are its blocks. */
+enum { pool_block = 4 * block };
+static rf_index pool_blocks(const Columns *c) { return (c->count + pool_block - 1) / pool_block; }
+static rf_index pool_end(const Columns *c, rf_index at) {
+  return (at + 1) * pool_block < c->count ? (at + 1) * pool_block : c->count;
+}
+
 /* Values under the multipliers afresh. */
 static void value_block(void *user, rf_index at) {
   Columns *c = user;
-  rf_index first = at * block;
-  rf_la_apply(c->value + first, c->A + first * c->n, c->lambda, block_end(at, c->count) - first, c->n, c->n);
+  rf_index first = at * pool_block;
+  rf_la_apply(c->value + first, c->A + first * c->n, c->lambda, pool_end(c, at) - first, c->n, c->n);
 }
 
 /* Values and Devex weights after a pivot. */
 static void update_block(void *user, rf_index at) {
   Columns *c = user;
-  rf_index first = at * block, end = block_end(at, c->count);
+  rf_index first = at * pool_block, end = pool_end(c, at);
   rf_la_apply(c->alpha + first, c->A + first * c->n, c->row, end - first, c->n, c->n);
   for (rf_index k = first; k < end; k++) {
     c->value[k] += c->price * c->alpha[k];
@@ -324,7 +331,7 @@ static void update_block(void *user, rf_index at) {
 static void update(Columns *c, rf_index at, double price, double weight) {
   const double *row = c->inverse + at * c->n;
   c->row = row, c->price = price, c->entering_weight = weight;
-  rf_team_do(&c->team, part_update, blocks(c->count));
+  rf_team_do(&c->team, part_update, pool_blocks(c));
   for (rf_index i = 0; i < c->n; i++) {
     double size = row[i] * row[i] * weight;
     c->surplus_weight[i] = fmax(c->surplus_weight[i], size);
@@ -349,7 +356,7 @@ static Ending pivots(Columns *c, rf_index most, rf_index *b) {
   for (rf_index k = 0; k < most;) {
     double weight = 1;
     if (rf_context_stop(c->s->context)) return ending_stopped;
-    if (!fresh) rf_team_do(&c->team, part_values, blocks(c->count));
+    if (!fresh) rf_team_do(&c->team, part_values, pool_blocks(c));
     exact = !fresh, fresh = true;
     if (!choose(c, b, &weight)) {
       if (exact) return ending_optimal;
