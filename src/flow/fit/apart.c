@@ -28,13 +28,16 @@ double rf_apart_log_norm(const RfSystem *system, rf_index k) {
 }
 
 /* Row of neuron k from now on. Where its unit has turned towards it, it has grown more than the unit:
- * d ln = 2 a (g.D) dtau = 2 D.dw. work: d. */
+ * d ln = 2 a (g.D) dtau = 2 D.dw, for D below its own length. A neuron e^-1000 times the size of its unit has
+ * a longer one, or none that doubles hold: it has no part in the unit, and nothing is carried. work: d. */
 static void renew(RfSystem *system, rf_index k, double *work) {
   rf_index d = system->d;
   double *row = system->apart + k * (2 * d + 1), log_norm = rf_apart_log_norm(system, k);
   const double *w = system->y + system->unit_of[k] * d;
   rf_apart_of(system, k, log_norm, w, work);
-  if (system->only[system->unit_of[k]] < 0) {
+  bool small = rf_la_norm(work, d) < 1 && rf_la_norm(row, d) < 1; /* not NaN, either */
+  if (!small) memset(work, 0, (size_t)d * sizeof(double));
+  if (system->only[system->unit_of[k]] < 0 && small) {
     double more = rf_la_dot(row, w, d) - rf_la_dot(work, row + d, d); /* means of D and the way of w */
     system->offset[k] += more, log_norm += more;
   }
