@@ -17,7 +17,8 @@
 #endif
 
 /* Marks a hot loop that is compiled for several instruction sets and chosen at load time. The order of
- * operations is the same in all of them (no contraction, no reassociation), so are the bits. */
+ * operations is the same in all of them (no contraction, no reassociation), so are the bits. For static
+ * functions: the symbol that chooses would be exported whatever is said of visibility. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) &&                 \
     !defined(__SANITIZE_ADDRESS__)
 #define RF_HOT __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

@@ -196,7 +196,12 @@ static RfStatus keep_row(RfRun *run) {
     run->trace_stride *= 2;
   }
   run->fresh = false;
-  return rf_trace_row(run, &run->trace[run->n_trace++]);
+  RfFlowTrace *row = &run->trace[run->n_trace++];
+  RfStatus status = rf_trace_row(run, row);
+  /* Where weights are lifted, or were, the state is the flow's to the inverse of its clock (lift.c), 1e-8:
+   * the loss of the flow does not rise, and what was known before is nearer. */
+  if (run->system.lift.of && run->n_trace > 1) row->log_loss = fmin(row->log_loss, row[-1].log_loss);
+  return status;
 }
 
 /* ---- monitors ------------------------------------------------------------------------------ */

@@ -144,7 +144,7 @@ static double component_scale(const RfSystem *system, rf_index i, const double *
   return time_scale;
 }
 
-RF_HOT double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol) {
+RF_HOT static double explicit_try_hot(RfExplicit *method, RfSystem *system, double h, double tol) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
   for (int s = 1; s < 12; s++) {
@@ -174,6 +174,10 @@ RF_HOT double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, do
   return both > 0 ? e5 * (e5 / both) : 0;
 }
 
+double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol) {
+  return explicit_try_hot(method, system, h, tol);
+}
+
 void rf_explicit_end(RfExplicit *method, RfSystem *system) {
   rf_system_rhs(system, method->end, method->stage[12]);
 }
@@ -189,7 +193,7 @@ bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double 
   return bottom > 0 && sqrt(top / bottom) > 6.1;
 }
 
-RF_HOT void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {
+RF_HOT static void explicit_dense_hot(RfExplicit *method, RfSystem *system, double h) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
   for (int s = 13; s < RF_EXPLICIT_STAGES; s++) {
@@ -215,16 +219,24 @@ RF_HOT void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {
   }
 }
 
+void rf_explicit_dense(RfExplicit *method, RfSystem *system, double h) {
+  explicit_dense_hot(method, system, h);
+}
+
 double rf_dense_value(const double *terms, double s) {
   double r = 1 - s;
   double inner = terms[4] + s * (terms[5] + r * (terms[6] + s * terms[7]));
   return terms[0] + s * (terms[1] + r * (terms[2] + s * (terms[3] + r * inner)));
 }
 
-RF_HOT void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size) {
+RF_HOT static void explicit_at_hot(const RfExplicit *method, double *y, double s, rf_index size) {
   double terms[RF_DENSE_TERMS];
   for (rf_index i = 0; i < size; i++) {
     for (int r = 0; r < RF_DENSE_TERMS; r++) terms[r] = method->dense[r][i];
     y[i] = rf_dense_value(terms, s);
   }
+}
+
+void rf_explicit_at(const RfExplicit *method, double *y, double s, rf_index size) {
+  explicit_at_hot(method, y, s, size);
 }

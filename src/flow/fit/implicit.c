@@ -86,7 +86,7 @@ RfStatus rf_implicit_new(RfContext *context, RfImplicit **out, rf_index units, r
 
 /* ---- small dense LU, rows contiguous ------------------------------------------------------- */
 
-RF_HOT bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
+RF_HOT static bool small_lu_hot(double *A, int32_t *pivot, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     rf_index best = k;
     double most = fabs(A[k * n + k]);
@@ -113,6 +113,8 @@ RF_HOT bool rf_small_lu(double *A, int32_t *pivot, rf_index n) {
   return true;
 }
 
+bool rf_small_lu(double *A, int32_t *pivot, rf_index n) { return small_lu_hot(A, pivot, n); }
+
 /* Four sums beside each other, so that none waits for the last. */
 static inline double dot_of_four(const double *restrict x, const double *restrict y, rf_index n) {
   double sum[4] = {0, 0, 0, 0};
@@ -123,7 +125,7 @@ static inline double dot_of_four(const double *restrict x, const double *restric
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-RF_HOT void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+RF_HOT static void small_lu_solve_hot(const double *A, const int32_t *pivot, double *b, rf_index n) {
   for (rf_index k = 0; k < n; k++) {
     double swap = b[k];
     b[k] = b[pivot[k]], b[pivot[k]] = swap;
@@ -131,6 +133,10 @@ RF_HOT void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, 
   for (rf_index r = 1; r < n; r++) b[r] -= dot_of_four(A + r * n, b, r);
   for (rf_index r = n - 1; r >= 0; r--)
     b[r] = (b[r] - dot_of_four(A + r * n + r + 1, b + r + 1, n - 1 - r)) / A[r * n + r];
+}
+
+void rf_small_lu_solve(const double *A, const int32_t *pivot, double *b, rf_index n) {
+  small_lu_solve_hot(A, pivot, b, n);
 }
 
 /* ---- Jacobian ------------------------------------------------------------------------------ */

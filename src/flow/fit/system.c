@@ -31,7 +31,8 @@ static inline void planes_of(double *restrict H, const double *restrict W, const
 /* Products up to this size by hand, since a BLAS call costs more than they do. */
 enum { BY_HAND = 4000 };
 
-RF_HOT void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
+RF_HOT static void flow_planes_of_hot(double *H, const double *W, const RfFlowProblem *problem,
+                                      rf_index rows) {
   rf_index n = problem->n, d = problem->d;
   const double *X = problem->X;
   if (problem->gram)
@@ -42,6 +43,10 @@ RF_HOT void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *p
     planes_of(H, W, X, rows, n, 2);
   else
     planes_of(H, W, X, rows, n, d);
+}
+
+void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
+  flow_planes_of_hot(H, W, problem, rows);
 }
 
 /* The same products, added up to outputs on the way. */
@@ -314,7 +319,7 @@ static inline void unit_rhs(const RfSystem *system, rf_index k, const double *y,
   if (system->slide[k].n_on > 0) project(&system->slide[k], fw, d); /* or rounding off the hyperplane grows */
 }
 
-RF_HOT void rf_system_rhs(RfSystem *system, const double *y, double *f) {
+RF_HOT static void system_rhs_hot(RfSystem *system, const double *y, double *f) {
   rf_index d = system->d, units = system->units;
   rf_system_fields(system, y);
   for (rf_index c = 0; c < system->classes; c++) {
@@ -340,6 +345,8 @@ RF_HOT void rf_system_rhs(RfSystem *system, const double *y, double *f) {
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
   memset(f + units * (d + 2) + 1, 0, (size_t)system->residues * sizeof(double));
 }
+
+void rf_system_rhs(RfSystem *system, const double *y, double *f) { system_rhs_hot(system, y, f); }
 
 /* All rho equal, the longest w of length 1. */
 static void restore_gauge(const RfSystem *system, double *y) {
