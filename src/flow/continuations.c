@@ -104,8 +104,8 @@ static RfStatus valley_slopes(RfContext *context, Turn *turn) {
                                    turn->high, d, turn->n_valley, d, turn->work);
   rf_index i = turn->on[turn->valley[0]];
   const double *x = field->X + i * d;
-  double square = rf_la_dot(x, x, d); /* without c, whose square may underflow */
-  double s = square > 0 ? rf_la_dot(turn->f, x, d) / (field->c[i] * square) : 1;
+  double square = rf_la_quick_dot(x, x, d); /* without c, whose square may underflow */
+  double s = square > 0 ? rf_la_quick_dot(turn->f, x, d) / (field->c[i] * square) : 1;
   turn->free[0] = fmin(1, fmax(field->leak, s));
   return RF_OK;
 }
@@ -150,7 +150,7 @@ static double push(const Turn *turn, rf_index z) {
   const RfAlignField *field = turn->field;
   rf_index i = turn->on[z], d = turn->d;
   const double *x = field->X + i * d;
-  double along = turn->sign_a * rf_la_dot(turn->g, x, d), rounding;
+  double along = turn->sign_a * rf_la_quick_dot(turn->g, x, d), rounding;
   if (turn->slack) {
     rounding = turn->slack[i];
   } else {
@@ -318,10 +318,10 @@ static RfStatus search_all(RfContext *context, Turn *turn) {
   if (!turn->pair) return rf_fail(context, RF_ERR_MEMORY, "out of memory at a branching point");
   for (rf_index r = 0; r < turn->n_ridge; r++) {
     const double *x = field->X + turn->on[turn->ridge[r]] * d;
-    turn->along[r] = turn->sign_a * rf_la_dot(x, turn->base, d);
+    turn->along[r] = turn->sign_a * rf_la_quick_dot(x, turn->base, d);
     for (rf_index z = 0; z < turn->n_on; z++) {
       rf_index j = turn->on[z];
-      turn->pair[r * turn->n_on + z] = turn->sign_a * field->c[j] * rf_la_dot(x, field->X + j * d, d);
+      turn->pair[r * turn->n_on + z] = turn->sign_a * field->c[j] * rf_la_quick_dot(x, field->X + j * d, d);
     }
   }
   return search(context, turn);

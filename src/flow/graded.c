@@ -28,7 +28,7 @@ void rf_graded_free(RfGraded *graded) {
 
 /* v - 2 (u.v) u from coordinate r on. */
 static void reflect(const double *u, double *v, rf_index r, rf_index d) {
-  double along = rf_la_dot(u + r, v + r, d - r);
+  double along = rf_la_quick_dot(u + r, v + r, d - r);
   rf_la_axpy(v + r, -2 * along, u + r, d - r);
 }
 

@@ -63,7 +63,7 @@ static void fill_neuron(RfRun *run, rf_index k) {
     return;
   }
   for (rf_index i = 0; i < n; i++) {
-    double h = rf_la_dot(w, system->problem->X + i * d, d);
+    double h = rf_la_quick_dot(w, system->problem->X + i * d, d);
     sides[i] = (int8_t)(fabs(h) <= RF_TOL_SIDE * system->x_norm[i] ? 0 : h > 0 ? 1 : -1);
   }
 }

@@ -137,7 +137,7 @@ static void final_sector(const RfSystem *system, RfFlowGroup *group) {
   rf_index d = system->d;
   double length = rf_la_norm(group->beta, d);
   for (rf_index i = 0; i < system->n; i++) {
-    double across = rf_la_dot(group->beta, system->problem->X + i * d, d);
+    double across = rf_la_quick_dot(group->beta, system->problem->X + i * d, d);
     if (group->sector[i] * across < -RF_TOL_SIDE_LIMIT * length * system->x_norm[i])
       group->sector[i] = (int8_t)-group->sector[i];
   }

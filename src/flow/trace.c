@@ -44,7 +44,7 @@ double rf_run_dissipation(RfRun *run, const double *y) {
     if (system->dead[u]) continue;
     const double *w = y + u * d, *g = rf_system_g(system, u);
     double a = y[units * d + u], rho = y[units * (d + 1) + u];
-    double gw = rf_la_dot(g, w, d), gg = rf_la_dot(g, g, d);
+    double gw = rf_la_quick_dot(g, w, d), gg = rf_la_quick_dot(g, g, d);
     sum += run->problem->freeze_second ? a * a * gg : exp(2 * rho) * (a * a * gg + gw * gw);
   }
   return sum * exp(system->log_S + system->lift.by - rf_run_log_loss(run));
@@ -80,7 +80,7 @@ static void apply_square(const double *W, const double *size, const double *C, r
   }
   memset(next, 0, (size_t)d * sizeof(double));
   for (rf_index k = 0; k < m; k++)
-    rf_la_axpy(next, size[k] * size[k] * rf_la_dot(W + k * d, v, d), W + k * d, d);
+    rf_la_axpy(next, size[k] * size[k] * rf_la_quick_dot(W + k * d, v, d), W + k * d, d);
 }
 
 /* Largest singular value squared of the rows size_k w_k, by power iteration. C (d x d): scratch, NULL for
@@ -98,7 +98,7 @@ static double spectral_square(const double *W, const double *size, double *C, rf
     if (!(norm > 0)) return 0;
     rf_la_scale(v, 1 / norm, d);
     apply_square(W, size, C, m, d, v, next);
-    double fresh = rf_la_dot(v, next, d);
+    double fresh = rf_la_quick_dot(v, next, d);
     bool settled = fabs(fresh - value) <= RF_TOL_POWER * fresh;
     value = fresh;
     memcpy(v, next, (size_t)d * sizeof(double));
@@ -121,7 +121,7 @@ static double least_cosine(const RfRun *run, const double *W, const double *a, c
     if (u < 0 || run->system.dead[u] || a[k] * sign <= 0 || !(size[k] >= 0)) continue;
     double norm = rf_la_norm(W + k * d, d);
     if (norm > 0)
-      least = fmin(isnan(least) ? INFINITY : least, rf_la_dot(W + k * d, sum, d) / (norm * length));
+      least = fmin(isnan(least) ? INFINITY : least, rf_la_quick_dot(W + k * d, sum, d) / (norm * length));
   }
   return least;
 }
@@ -165,7 +165,7 @@ RfStatus rf_trace_row(RfRun *run, RfFlowTrace *row) {
   }
   for (rf_index k = 0; k < m; k++) {
     size[k] = exp(rho[k] - top);
-    double ww = rf_la_dot(W + k * d, W + k * d, d);
+    double ww = rf_la_quick_dot(W + k * d, W + k * d, d);
     frobenius += size[k] * size[k] * ww;
     norm2 += size[k] * size[k] * ww +
              (frozen ? exp(2 * (log(fabs(a[k])) - top)) : size[k] * size[k] * a[k] * a[k]);
@@ -225,7 +225,7 @@ static void watch_balance(RfRun *run) {
     const double *w = system->y + u * d;
     double a = system->y[units * d + u], rho = system->y[units * (d + 1) + u] + system->offset[k];
     double expected = system->conserved[2 * k] * exp(2 * (system->conserved[2 * k + 1] - rho));
-    double drift = fabs(a * a - rf_la_dot(w, w, d) - expected);
+    double drift = fabs(a * a - rf_la_quick_dot(w, w, d) - expected);
     run->monitors.balance_error = fmax(run->monitors.balance_error, drift / fmax(1, fabs(expected)));
   }
 }

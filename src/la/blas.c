@@ -9,8 +9,9 @@
 
 static int blas_int(rf_index n) { return n > INT_MAX ? INT_MAX : (int)n; }
 
-double rf_la_long_dot(const double *x, const double *y, rf_index n) {
+double rf_la_dot(const double *x, const double *y, rf_index n) {
   double sum = 0;
+  if (n < 16) return rf_la_quick_dot(x, y, n);
   for (rf_index done = 0; done < n; done += blas_int(n - done))
     sum += cblas_ddot(blas_int(n - done), x + done, 1, y + done, 1);
   return sum;

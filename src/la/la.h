@@ -10,11 +10,11 @@
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-double rf_la_long_dot(const double *x, const double *y, rf_index n);
-/* Short ones where they are needed: a call would cost more. */
-static inline double rf_la_dot(const double *x, const double *y, rf_index n) {
+double rf_la_dot(const double *x, const double *y, rf_index n);
+/* The same where vectors are short and a call would cost more than they do. */
+static inline double rf_la_quick_dot(const double *x, const double *y, rf_index n) {
   double sum = 0;
-  if (n >= 16) return rf_la_long_dot(x, y, n);
+  if (n >= 16) return rf_la_dot(x, y, n);
   for (rf_index i = 0; i < n; i++) sum += x[i] * y[i];
   return sum;
 }

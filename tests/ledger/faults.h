@@ -238,8 +238,8 @@ WRAP(double, rf_loss_slope_at_zero, RfLoss loss) {
                                                                        : 1);
 }
 
-WRAP(double, rf_la_long_dot, const double *x, const double *y, rf_index n) {
-  return __real_rf_la_long_dot(x, y, n) * (fault == WRONG_SUMS ? 1.002 : 1);
+WRAP(double, rf_la_dot, const double *x, const double *y, rf_index n) {
+  return __real_rf_la_dot(x, y, n) * (fault == WRONG_SUMS ? 1.002 : 1);
 }
 
 WRAP(double, rf_la_norm, const double *x, rf_index n) {

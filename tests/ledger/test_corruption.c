@@ -5,7 +5,7 @@
  * --wrap: rf_flow_run rf_flow_start_from_net rf_layered_flow_to_smargin rf_layered_flow_to_time
  * --wrap: rf_layered_flow_far rf_flow_run_layered rf_sided_velocity rf_train_run rf_flow_align
  * --wrap: rf_layers_add_conv rf_layers_gradient rf_layers_evaluate rf_layers_loss_gradient
- * --wrap: rf_net_outputs rf_loss_value rf_loss_log_slope rf_loss_slope_at_zero rf_la_long_dot rf_la_norm
+ * --wrap: rf_net_outputs rf_loss_value rf_loss_log_slope rf_loss_slope_at_zero rf_la_dot rf_la_norm
  * --wrap: rf_la_nnls pow log exp asinh rf_optimum_solve rf_optimum_dual_norm rf_margin_linear rf_margin_class
  * --wrap: rf_certify_net rf_certify_kkt rf_geometry_potential rf_geometry_count_sectors
  * --wrap: rf_geometry_sectors_next rf_geometry_spike_free rf_geometry_extremal rf_random_gaussian

@@ -44,13 +44,13 @@ static RfStatus planes_new(RfContext *context, Planes *p, rf_index n_on, rf_inde
 
 /* Signed length of x along the unit vector v when x is parallel to it, 0 otherwise. */
 static double along(const double *x, double size, const double *v, rf_index d) {
-  double r = rf_la_dot(x, v, d), away = 0;
+  double r = rf_la_quick_dot(x, v, d), away = 0;
   for (rf_index j = 0; j < d; j++) away = fmax(away, fabs(x[j] - r * v[j]));
   return away <= RF_TOL_LINE * size ? r : 0;
 }
 
 bool rf_flow_parallel(const double *x, const double *other, rf_index d) {
-  double size = rf_la_norm(other, d), dot = rf_la_dot(x, other, d), scale = rf_la_norm(x, d) * size;
+  double size = rf_la_norm(other, d), dot = rf_la_quick_dot(x, other, d), scale = rf_la_norm(x, d) * size;
   return scale > 0 && fabs(dot) >= scale * (1 - RF_TOL_LINE_COSINE) - RF_TOL_DIVISOR;
 }
 
@@ -94,7 +94,7 @@ RfStatus rf_flow_lines(RfContext *context, rf_index *line, double *along, const 
       break;
     }
   for (rf_index i = 0; i < n; i++)
-    if (along[i] > 0 && rf_la_dot(X + i * d, X + line[i] * d, d) < 0) along[i] = -along[i];
+    if (along[i] > 0 && rf_la_quick_dot(X + i * d, X + line[i] * d, d) < 0) along[i] = -along[i];
   rf_free(rows);
   return RF_OK;
 }

@@ -149,7 +149,7 @@ static void advance(RfAlignPath *path, const RfAlignSegment *segment, double t_e
 static void linear_sides(RfContext *context, RfAlignPath *path, double sign) {
   const RfAlignField *field = path->data->field;
   for (rf_index i = 0; i < field->n; i++) {
-    double b = sign * rf_la_dot(field->X + i * field->d, path->g, field->d);
+    double b = sign * rf_la_quick_dot(field->X + i * field->d, path->g, field->d);
     double near = context->tol.zero * path->G * path->data->norms[i];
     rf_align_set_side(path, i, b > near ? 1 : b < -near ? -1 : 0);
   }
@@ -294,7 +294,7 @@ static RfStatus step(RfContext *context, RfAlignPath *path, RfAlignNeuron *out, 
   RfStatus status = RF_OK;
   if (turns) {
     path->a = 0;
-    path->balance = -rf_la_dot(path->w, path->w, field->d);
+    path->balance = -rf_la_quick_dot(path->w, path->w, field->d);
     path->sign = -path->sign;
     path->n_hits = 0;
     if (path->n_on > 0) status = rf_align_turn(context, path, out); /* valleys have become ridges */

@@ -94,7 +94,7 @@ bool rf_align_blind(const RfAlignPath *path) {
   for (rf_index j = 0; j < path->n_on; j++)
     for (rf_index k = 0; k < j; k++) {
       const double *x = field->X + path->on[j] * d, *other = field->X + path->on[k] * d;
-      if (rf_la_dot(x, other, d) < 0 && rf_flow_parallel(x, other, d)) return false;
+      if (rf_la_quick_dot(x, other, d) < 0 && rf_flow_parallel(x, other, d)) return false;
     }
   return true;
 }
@@ -115,7 +115,7 @@ void rf_align_fresh_base(RfAlignPath *path) {
 
 void rf_align_rescale(RfAlignPath *path) {
   rf_index d = path->data->field->d;
-  double norm = sqrt(rf_la_dot(path->w, path->w, d) + path->a * path->a);
+  double norm = sqrt(rf_la_quick_dot(path->w, path->w, d) + path->a * path->a);
   if ((norm >= 0.25 && norm <= 4) || !(norm > 0)) return;
   int exponent;
   frexp(norm, &exponent);

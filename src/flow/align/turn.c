@@ -17,7 +17,7 @@ static bool extend_frame(RfAlignPath *path, rf_index i) {
   for (rf_index r = 0; r < path->rank; r++) corner[r] = 0;
   for (int pass = 0; pass < 2; pass++)
     for (rf_index r = 0; r < path->rank; r++) {
-      double part = rf_la_dot(e, path->frame + r * d, d);
+      double part = rf_la_quick_dot(e, path->frame + r * d, d);
       rf_la_axpy(e, -part, path->frame + r * d, d);
       corner[r] += part;
     }
@@ -33,7 +33,7 @@ static void take_span(const RfAlignPath *path, double *v, rf_index from) {
   rf_index d = path->data->field->d;
   for (rf_index r = from; r < path->rank; r++) {
     const double *e = path->frame + r * d;
-    rf_la_axpy(v, -rf_la_dot(v, e, d), e, d);
+    rf_la_axpy(v, -rf_la_quick_dot(v, e, d), e, d);
   }
 }
 
@@ -41,7 +41,7 @@ static void take_span(const RfAlignPath *path, double *v, rf_index from) {
 static void settle_on_ray(RfAlignPath *path) {
   rf_index d = path->data->field->d;
   if (path->rank != d - 1 || path->rank == 0 || !(path->G > 0)) return;
-  double along = rf_la_dot(path->w, path->g, d) / path->G;
+  double along = rf_la_quick_dot(path->w, path->g, d) / path->G;
   for (rf_index j = 0; j < d; j++) path->w[j] = along * path->g[j] / path->G;
 }
 
@@ -129,7 +129,7 @@ static bool slides_hold(const RfAlignPath *path, rf_index last) {
   rf_index d = field->d, rank = path->rank;
   double *g = path->trial, *share = path->trial + d;
   const double width = RF_TOL_SLOPE_END * (1 - field->leak);
-  for (rf_index r = 0; r < rank; r++) share[r] = rf_la_dot(path->frame + r * d, g, d);
+  for (rf_index r = 0; r < rank; r++) share[r] = rf_la_quick_dot(path->frame + r * d, g, d);
   for (rf_index r = 0; r < rank; r++) rf_la_axpy(g, -share[r], path->frame + r * d, d);
   for (rf_index r = rank - 1; r >= 0; r--) {
     double sum = -share[r];
@@ -151,7 +151,7 @@ static bool cross_sliding(RfAlignPath *path, rf_index i, double from) {
   if (path->rank != path->n_on) return false; /* dependent rows: slopes are not unique */
   for (rf_index j = 0; j < d; j++) path->trial[j] = path->base[j] + jump * x[j];
   if (!slides_hold(path, path->on[path->n_on - 1])) return false;
-  if (!(-from * path->sign * rf_la_dot(path->trial, x, d) > path->data->slack[i])) return false;
+  if (!(-from * path->sign * rf_la_quick_dot(path->trial, x, d) > path->data->slack[i])) return false;
   rf_align_set_side(path, i, -from);
   rf_la_axpy(path->base, jump, x, d);
   rf_align_set_field(path, path->trial);

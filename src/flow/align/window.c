@@ -113,9 +113,10 @@ double rf_align_next_hit(RfContext *context, RfAlignPath *path, rf_index *first)
 void rf_align_move(RfAlignPath *path, double tau, rf_index first) {
   RfAlignWindow *window = &path->window;
   rf_index d = path->data->field->d, place = first >= 0 ? window->place[first] : -1;
-  double step = path->sign * tau, before = rf_la_dot(path->w, path->w, d);
+  double step = path->sign * tau, before = rf_la_quick_dot(path->w, path->w, d);
   rf_la_axpy(path->w, step, path->g, d);
-  double size = sqrt(fmax(before, rf_la_dot(path->w, path->w, d))), later = RF_TOL_LATER * size / path->G;
+  double size = sqrt(fmax(before, rf_la_quick_dot(path->w, path->w, d))),
+         later = RF_TOL_LATER * size / path->G;
   path->n_hits = 0;
   window->events++;
   for (rf_index k = 0; k < window->count; k++) {
@@ -135,7 +136,7 @@ void rf_align_window_kick(RfAlignPath *path, rf_index i, double jump) {
   const double *x = field->X + i * field->d, *row = path->data->gram ? path->data->gram + i * field->n : NULL;
   for (rf_index k = 0; k < window->count; k++) {
     rf_index j = window->index[k];
-    window->b[k] += jump * (row ? row[j] : rf_la_dot(x, field->X + j * field->d, field->d));
+    window->b[k] += jump * (row ? row[j] : rf_la_quick_dot(x, field->X + j * field->d, field->d));
   }
 }
 
@@ -144,5 +145,5 @@ void rf_align_window_refresh(RfAlignPath *path) {
   RfAlignWindow *window = &path->window;
   for (rf_index k = 0; k < window->count; k++)
     window->b[k] =
-        window->side[k] == 0 ? 0 : rf_la_dot(path->g, field->X + window->index[k] * field->d, field->d);
+        window->side[k] == 0 ? 0 : rf_la_quick_dot(path->g, field->X + window->index[k] * field->d, field->d);
 }

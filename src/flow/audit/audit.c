@@ -133,7 +133,7 @@ static rf_index join_plane(RfAudit *audit, const RfFlowProblem *problem, rf_inde
   double size = audit->x_norm[i];
   for (; at < planes; at++) {
     const double *normal = audit->columns + at * d;
-    double along = rf_la_dot(x, normal, d);
+    double along = rf_la_quick_dot(x, normal, d);
     if (!rf_flow_parallel(x, normal, d)) continue;
     size = along;
     break;
@@ -203,7 +203,7 @@ static void check_velocity(RfAudit *audit, const State *state, rf_index u, doubl
   const RfSystem *system = &state->run->system;
   rf_index d = audit->d;
   const double *w = state->W + u * d, *claimed = audit->f + u * d;
-  double a = state->a[u], gw = rf_la_dot(audit->g, w, d), off = 0;
+  double a = state->a[u], gw = rf_la_quick_dot(audit->g, w, d), off = 0;
   bool frozen = state->run->problem->freeze_second;
   for (rf_index j = 0; j < d; j++) {
     double own = frozen ? audit->g[j] : a * audit->g[j] - 2 * a * gw * w[j];
@@ -243,8 +243,8 @@ static void check_balance(RfAudit *audit, const State *state, rf_index k) {
   const double *start = problem->start->directions + k * (d + 1), *w = state->W + u * d;
   double before = problem->start->log_norms[k] + problem->log_scale, now = state->rho[u] + system->offset[k];
   double top = fmax(before, now);
-  double was = (start[d] * start[d] - rf_la_dot(start, start, d)) * exp(2 * (before - top));
-  double is = (state->a[u] * state->a[u] - rf_la_dot(w, w, d)) * exp(2 * (now - top));
+  double was = (start[d] * start[d] - rf_la_quick_dot(start, start, d)) * exp(2 * (before - top));
+  double is = (state->a[u] * state->a[u] - rf_la_quick_dot(w, w, d)) * exp(2 * (now - top));
   worst(&audit->found.balance, fabs(is - was));
 }
 
@@ -261,15 +261,18 @@ static RfStatus check_event(RfAudit *audit, const State *state, const RfFlowEven
   if (!(length > 0) || a == 0) return RF_OK;
   if (event->kind == RF_EVENT_DIE) {
     for (rf_index j = 0; j < audit->n; j++)
-      off = fmax(off, rf_la_dot(w, problem->X + j * d, d) / fmax(length * audit->x_norm[j], RF_TOL_DIVISOR));
+      off = fmax(off,
+                 rf_la_quick_dot(w, problem->X + j * d, d) / fmax(length * audit->x_norm[j], RF_TOL_DIVISOR));
     worst(&audit->found.events, off > RF_AUDIT_ON ? 1 : 0);
     return RF_OK;
   }
-  if (system->dead[u] || fabs(rf_la_dot(w, x, d)) > RF_AUDIT_ON * length * audit->x_norm[i]) return RF_OK;
+  if (system->dead[u] || fabs(rf_la_quick_dot(w, x, d)) > RF_AUDIT_ON * length * audit->x_norm[i])
+    return RF_OK;
   RfStatus status = read_field(audit, state, u, &scale);
   if (status || !(scale > 0)) return status;
   scale = fmax(scale, RF_AUDIT_WEIGHTLESS * pushing); /* as for velocities: below that it is at rest */
-  if (side != 0) off = -side * (a > 0 ? 1 : -1) * rf_la_dot(audit->g, x, d) / (audit->x_norm[i] * scale);
+  if (side != 0)
+    off = -side * (a > 0 ? 1 : -1) * rf_la_quick_dot(audit->g, x, d) / (audit->x_norm[i] * scale);
   off -= blurred_push(audit) / scale;
   worst(&audit->found.events, fmax(0, off));
   return RF_OK;
@@ -356,8 +359,8 @@ static RfStatus read_fall(RfAudit *audit, RfRun *run, const double *y, double *f
   for (rf_index u = 0; u < state.units && !status && fall; u++) {
     if (system->dead[u]) continue;
     status = read_field(audit, &state, u, &scale);
-    double a = state.a[u], gw = rf_la_dot(audit->g, state.W + u * d, d);
-    sum += exp(2 * state.rho[u]) * (a * a * rf_la_dot(audit->g, audit->g, d) + gw * gw);
+    double a = state.a[u], gw = rf_la_quick_dot(audit->g, state.W + u * d, d);
+    sum += exp(2 * state.rho[u]) * (a * a * rf_la_quick_dot(audit->g, audit->g, d) + gw * gw);
   }
   if (fall) *fall = exp(system->log_S - *log_L) * sum;
   return status;

@@ -27,7 +27,7 @@ static double growth_rate(RfRun *run) {
     double size = exp(2 * (rho[u] - top));
     if (run->problem->freeze_second) {
       const double *w = system->y + u * d;
-      sum += size * rf_la_dot(w, w, d), weighted += size * rf_la_dot(w, run->f + u * d, d);
+      sum += size * rf_la_quick_dot(w, w, d), weighted += size * rf_la_quick_dot(w, run->f + u * d, d);
     } else {
       sum += size, weighted += size * (speed[u] + system->mu);
     }
@@ -293,7 +293,7 @@ static bool out_of_reach(const RfSystem *system, const RfPolish *polish, rf_inde
   rf_system_project(system, unit, x); /* a projection is its own transpose */
   for (rf_index j = 0; j < n; j++) {
     if (!(polish->lambda[j] > 0) || slope[j] == 0) continue;
-    double along = fabs(rf_la_dot(X + j * d, x, d));
+    double along = fabs(rf_la_quick_dot(X + j * d, x, d));
     if (along > RF_TOL_CANCELLED * system->x_norm[i] * system->x_norm[j]) return false;
   }
   return true;
@@ -310,7 +310,7 @@ static double unseen_by(const RfRun *run, const RfPolish *polish) {
       if (system->seen[i] || system->x_norm[i] == 0) continue;
       if (system->sigma[polish->groups[g].unit * n + i] == 0) continue; /* held there */
       if (out_of_reach(system, polish, g, i, work)) continue;
-      nearest = fmin(nearest, -rf_la_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
+      nearest = fmin(nearest, -rf_la_quick_dot(b, x, d) / (rf_la_norm(b, d) * system->x_norm[i]));
     }
   return nearest;
 }

@@ -24,7 +24,7 @@ void rf_polish_free(RfPolish *polish) {
 static double unit_size(const RfSystem *system, rf_index u, double top) {
   double rho = system->y[system->units * (system->d + 1) + u];
   const double *w = system->y + u * system->d;
-  return exp(2 * (rho - top)) * (system->problem->freeze_second ? rf_la_dot(w, w, system->d) : 1);
+  return exp(2 * (rho - top)) * (system->problem->freeze_second ? rf_la_quick_dot(w, w, system->d) : 1);
 }
 
 static double largest_rho(const RfSystem *system) {
@@ -117,7 +117,7 @@ static double part_in_margins(const RfPolish *polish, const RfSystem *system, rf
   rf_index n = system->n, d = system->d, unit = polish->groups[g].unit;
   double part = 0;
   for (rf_index i = 0; i < n; i++) {
-    double input = rf_la_dot(beta, system->problem->X + i * d, d);
+    double input = rf_la_quick_dot(beta, system->problem->X + i * d, d);
     if (system->seen[i] && margins[i] > 0)
       part = fmax(part, fabs(system->slope[unit * n + i] * input) / margins[i]);
   }
@@ -169,7 +169,7 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
     rf_index g = polish->group_of[u];
     const double *w = system->y + u * d;
     double a = system->y[units * d + u], size = exp(system->y[units * (d + 1) + u] - top);
-    double norm2 = rf_la_dot(w, w, d) + (frozen ? 0 : a * a);
+    double norm2 = rf_la_quick_dot(w, w, d) + (frozen ? 0 : a * a);
     norm_state += size * size * norm2;
     if (g < 0) continue;
     const double *beta = polish->beta + g * d;
@@ -177,11 +177,11 @@ static double distance_to_state(const RfPolish *polish, const RfSystem *system) 
     if (length == 0) continue;
     if (frozen) {
       double factor = fabs(a) / polish->groups[g].weight;
-      inner += size * factor * rf_la_dot(w, beta, d);
+      inner += size * factor * rf_la_quick_dot(w, beta, d);
       norm_limit += factor * factor * length * length;
     } else { /* w = split beta/sqrt|beta|, a = +-split sqrt|beta|, split^2 = size^2 / sum size^2 */
       double split = size / sqrt(polish->groups[g].share);
-      inner += size * split * (rf_la_dot(w, beta, d) / sqrt(length) + fabs(a) * sqrt(length));
+      inner += size * split * (rf_la_quick_dot(w, beta, d) / sqrt(length) + fabs(a) * sqrt(length));
       norm_limit += 2 * split * split * length;
     }
   }
@@ -200,7 +200,7 @@ static void final_sizes(RfPolish *polish, const RfSystem *system) {
     polish->size[u] = system->y[units * (d + 1) + u];
     if (g < 0 || system->problem->freeze_second) continue;
     const double *beta = polish->beta + g * d;
-    double along = rf_la_dot(system->y + u * d, beta, d) / rf_la_norm(beta, d);
+    double along = rf_la_quick_dot(system->y + u * d, beta, d) / rf_la_norm(beta, d);
     double part = (fabs(system->y[units * d + u]) + along) / sqrt(2.0);
     if (part > 0) polish->size[u] += log(part);
   }
@@ -260,7 +260,8 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
 static double beyond(const RfPolish *polish, const RfSystem *system, rf_index g, rf_index i) {
   rf_index d = system->d;
   const double *beta = polish->beta + g * d, *x = system->problem->X + i * d;
-  double across = -system->sigma[polish->groups[g].unit * system->n + i] * rf_la_dot(beta, x, d), terms = 0;
+  double across = -system->sigma[polish->groups[g].unit * system->n + i] * rf_la_quick_dot(beta, x, d),
+         terms = 0;
   double slack = RF_TOL_SIDE_LIMIT * rf_la_norm(beta, d) * system->x_norm[i];
   for (rf_index j = 0; j < d && system->spread; j++) terms += fabs(beta[j] * x[j]);
   if (system->spread) slack = fmax(fmin(slack, RF_TOL_SIDE_LIMIT), RF_TOL_ROUNDING * terms);

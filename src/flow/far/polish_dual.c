@@ -54,14 +54,14 @@ static void evaluate(Dual *dual) {
   for (rf_index k = 0; k < r; k++) {
     double sum = 0;
     for (rf_index g = 0; g < groups; g++) {
-      double image = rf_la_dot(dual->rows + k * dual->N + g * d, dual->v + g * d, d);
+      double image = rf_la_quick_dot(dual->rows + k * dual->N + g * d, dual->v + g * d, d);
       dual->images[k * groups + g] = image;
       sum += dual->b[g] * image;
     }
     dual->right[k] = 1 - sum;
   }
   for (rf_index g = 0; g < groups; g++)
-    dual->right[r + g] = 0.5 * (1 - rf_la_dot(dual->v + g * d, dual->v + g * d, d));
+    dual->right[r + g] = 0.5 * (1 - rf_la_quick_dot(dual->v + g * d, dual->v + g * d, d));
 }
 
 static void fill_matrix(Dual *dual) {

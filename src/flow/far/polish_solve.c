@@ -20,7 +20,7 @@ static void constraint_row(double *row, const RfPolish *polish, const RfSystem *
     double factor = system->problem->y[i] * group->sign * group->weight * system->slope[group->unit * n + i];
     for (rf_index j = 0; j < d; j++) out[j] = factor * system->problem->X[i * d + j];
     for (rf_index r = 0; r < slide->rank && project; r++)
-      rf_la_axpy(out, -rf_la_dot(slide->basis + r * d, out, d), slide->basis + r * d, d);
+      rf_la_axpy(out, -rf_la_quick_dot(slide->basis + r * d, out, d), slide->basis + r * d, d);
   }
 }
 
@@ -59,7 +59,7 @@ static double rounding_of(const Newton *newton, const double *row) {
 static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *newton) {
   for (rf_index i = 0; i < system->n; i++) {
     constraint_row(newton->row, polish, system, i, !newton->graded);
-    polish->margins[i] = system->seen[i] ? rf_la_dot(newton->row, newton->z, newton->N) : INFINITY;
+    polish->margins[i] = system->seen[i] ? rf_la_quick_dot(newton->row, newton->z, newton->N) : INFINITY;
     if (newton->graded) newton->blur[i] = rounding_of(newton, newton->row);
   }
 }
@@ -177,8 +177,8 @@ static double infeasibility(const Newton *newton) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
-    worst = fmax(worst,
-                 fabs(rf_la_dot(row, newton->z, newton->N) - aim_of(newton, r)) - rounding_of(newton, row));
+    worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) -
+                            rounding_of(newton, row));
   }
   return worst;
 }
@@ -261,7 +261,7 @@ static RfStatus newton_step(RfContext *context, const RfPolish *polish, const Rf
   for (rf_index j = 0; j < N; j++) newton->right[j] = -newton->trial[j];
   for (rf_index k = 0; k < r; k++) {
     border(newton, newton->rows + k * N, N + k, total);
-    newton->right[N + k] = aim_of(newton, k) - rf_la_dot(newton->rows + k * N, newton->z, N);
+    newton->right[N + k] = aim_of(newton, k) - rf_la_quick_dot(newton->rows + k * N, newton->z, N);
   }
   for (rf_index k = 0; k < newton->planes; k++) { /* z is on them */
     border(newton, newton->plane_rows + k * N, N + r + k, total);
@@ -393,7 +393,7 @@ static RfStatus idle_group(RfContext *context, RfPolish *polish, const RfSystem 
   for (rf_index t = 0; t < count; t++) {
     double most = RF_TOL_TINY;
     for (rf_index g = 0; g < G; g++) {
-      M[g * count + t] = rf_la_dot(newton->matrix + t * newton->N + g * d, newton->z + g * d, d);
+      M[g * count + t] = rf_la_quick_dot(newton->matrix + t * newton->N + g * d, newton->z + g * d, d);
       most = fmax(most, fabs(M[g * count + t]));
     }
     for (rf_index g = 0; g < G; g++) M[g * count + t] /= most;
@@ -405,7 +405,7 @@ static RfStatus idle_group(RfContext *context, RfPolish *polish, const RfSystem 
   RfStatus status = rf_la_least_squares(context, copy, mu, G, count, RF_TOL_RANK, NULL);
   double floor = -RF_TOL_RANK * rf_la_max_abs(size, G);
   for (rf_index g = 0; g < G && !status; g++) {
-    fall[g] = rf_la_dot(M + g * count, mu, count) - size[g];
+    fall[g] = rf_la_quick_dot(M + g * count, mu, count) - size[g];
     if (fall[g] < fmin(least, floor)) least = fall[g], polish->idle = g;
   }
   for (rf_index g = 0; g < G && polish->idle >= 0; g++)

@@ -17,9 +17,11 @@ void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const doub
   double size = rf_la_norm(was, d), now = rf_la_norm(w, d),
          shrunk = exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - log_norm));
   if (!(size > 0) || !(now > 0)) return; /* never merged */
-  double cosine = rf_la_dot(was, w, d) / (size * now), along = rf_la_dot(row, w, d) / now / (1 + cosine);
+  double cosine = rf_la_quick_dot(was, w, d) / (size * now),
+         along = rf_la_quick_dot(row, w, d) / now / (1 + cosine);
   for (rf_index j = 0; j < d; j++) apart[j] = shrunk * (row[j] - along * (was[j] / size + w[j] / now));
-  rf_la_axpy(apart, -rf_la_dot(apart, w, d) / (now * now), w, d); /* what lies along it is in its size */
+  rf_la_axpy(apart, -rf_la_quick_dot(apart, w, d) / (now * now), w,
+             d); /* what lies along it is in its size */
   if (system->unit_of[k] >= 0 && !system->grade) rf_system_project(system, system->unit_of[k], apart);
 }
 
@@ -38,7 +40,8 @@ static void renew(RfSystem *system, rf_index k, double *work) {
   bool small = rf_la_norm(work, d) < 1 && rf_la_norm(row, d) < 1; /* not NaN, either */
   if (!small) memset(work, 0, (size_t)d * sizeof(double));
   if (system->only[system->unit_of[k]] < 0 && small) {
-    double more = rf_la_dot(row, w, d) - rf_la_dot(work, row + d, d); /* means of D and the way of w */
+    double more =
+        rf_la_quick_dot(row, w, d) - rf_la_quick_dot(work, row + d, d); /* means of D and the way of w */
     system->offset[k] += more, log_norm += more;
   }
   memcpy(row, work, (size_t)d * sizeof(double));
@@ -187,7 +190,8 @@ static bool some_cross(const RfRun *run, rf_index u) {
   rf_index n = system->n, d = system->d;
   double spread = rf_apart_spread(system, u);
   for (rf_index i = 0; i < n && spread > RF_TOL_APART; i++) {
-    double far = system->sigma[u * n + i] * rf_la_dot(run->y_end + u * d, system->problem->X + i * d, d);
+    double far =
+        system->sigma[u * n + i] * rf_la_quick_dot(run->y_end + u * d, system->problem->X + i * d, d);
     if (system->sigma[u * n + i] == 0 || far >= spread * system->x_norm[i]) continue;
     if (rf_apart_matters(system, u, i, spread) && !rf_layer_takes(run, u, i)) return true;
   }
@@ -229,7 +233,7 @@ RfStatus rf_run_part_near(RfRun *run) {
     if (!(spread > RF_TOL_APART)) continue;
     const double *w = system->y + u * d;
     for (rf_index i = 0; i < n && !status; i++) {
-      double far = system->sigma[u * n + i] * rf_la_dot(w, system->problem->X + i * d, d);
+      double far = system->sigma[u * n + i] * rf_la_quick_dot(w, system->problem->X + i * d, d);
       if (system->sigma[u * n + i] == 0 || far > 4 * spread * system->x_norm[i]) continue;
       if (!rf_apart_matters(system, u, i, spread) || rf_layer_takes(run, u, i)) continue;
       status = part(run, u);
@@ -281,8 +285,8 @@ static double room_for(const RfSystem *system, rf_index unit, double *apart) {
     if (system->unit_of[k] != unit) continue;
     rf_apart_of(system, k, rf_apart_log_norm(system, k), w, apart);
     for (rf_index i = 0; i < n; i++) {
-      double side = system->sigma[unit * n + i], far = side * rf_la_dot(w, X + i * d, d);
-      double move = -side * rf_la_dot(apart, X + i * d, d);
+      double side = system->sigma[unit * n + i], far = side * rf_la_quick_dot(w, X + i * d, d);
+      double move = -side * rf_la_quick_dot(apart, X + i * d, d);
       if (move > 0) room = fmin(room, 0.5 * fmax(far, 0) / move);
     }
   }

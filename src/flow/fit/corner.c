@@ -167,7 +167,7 @@ static RfStatus tear_off(RfRun *run, Corner *corner, rf_index k) {
   rf_la_scale(pull, (a >= 0 ? 1 : -1) / strength, d);
   for (rf_index z = 0; z < system->slide[k].n_on; z++) {
     rf_index i = system->slide[k].on[z];
-    double side = rf_la_dot(pull, system->problem->X + i * d, d);
+    double side = rf_la_quick_dot(pull, system->problem->X + i * d, d);
     if (fabs(side) > RF_TOL_TEAR * system->x_norm[i]) system->sigma[k * n + i] = side > 0 ? 1 : -1;
   }
   if (rf_la_norm(w, d) < RF_TOL_ORIGIN)
@@ -297,7 +297,7 @@ static RfStatus take_hits(RfRun *run, Corner *corner, rf_index from, rf_index to
     } else if (hit->kind == RF_HIT_SLOPE && !dependent && hit->sample == left) {
       leave_plane(system, k, hit->sample, corner->sides.slope);
     } else if (hit->kind == RF_HIT_SIGN) {
-      double speed = rf_la_dot(rf_system_g(system, k), system->y + k * system->d, system->d);
+      double speed = rf_la_quick_dot(rf_system_g(system, k), system->y + k * system->d, system->d);
       system->y[system->units * system->d + k] = copysign(RF_TOL_SIGN, speed);
     }
   }
@@ -320,7 +320,7 @@ static RfStatus decide_together(RfRun *run, Corner *corner, rf_index from, rf_in
     for (rf_index j = from; j < to; j++)
       hit =
           hit || (run->hits[j].kind == RF_HIT_SLOPE && system->line[run->hits[j].sample] == system->line[i]);
-    double across = sigma[i] * sign_a * rf_la_dot(corner->sides.g, system->problem->X + i * d, d);
+    double across = sigma[i] * sign_a * rf_la_quick_dot(corner->sides.g, system->problem->X + i * d, d);
     double kink = fabs(system->c[i]) * system->x_norm[i] * system->x_norm[i];
     others = others || !hit;
     back = back || (hit && across < -RF_TOL_SLOPE * kink);
@@ -338,7 +338,7 @@ static RfStatus go_through(RfRun *run, Corner *corner, rf_index from, rf_index t
   int8_t *sigma = system->sigma + k * system->n, flip = (int8_t)-corner->before[run->hits[from].sample];
   const double *X = system->problem->X, *normal = X + run->hits[from].sample * d;
   for (rf_index j = from; j < to; j++) {
-    double r = rf_la_dot(X + run->hits[j].sample * d, normal, d);
+    double r = rf_la_quick_dot(X + run->hits[j].sample * d, normal, d);
     sigma[run->hits[j].sample] = r > 0 ? flip : (int8_t)-flip;
   }
   corner->sides.count = 1;
@@ -373,7 +373,8 @@ static RfStatus cross_weightless(RfRun *run, const Corner *corner, rf_index from
     rf_index i = run->hits[j].sample;
     if (run->hits[j].kind != RF_HIT_PLANE || system->c[i] != 0 || corner->before[i] == 0) continue;
     const double *x = system->problem->X + i * system->d, *g = corner->sides.g;
-    double across = fabs(rf_la_dot(g, x, system->d)), size = rf_la_norm(g, system->d) * system->x_norm[i];
+    double across = fabs(rf_la_quick_dot(g, x, system->d)),
+           size = rf_la_norm(g, system->d) * system->x_norm[i];
     if (corner->n_on > 0 && across > RF_TOL_ACROSS * size) continue;
     changed = changed || sigma[i] != -corner->before[i];
     sigma[i] = (int8_t)-corner->before[i];
@@ -473,7 +474,7 @@ static void largest_alone(RfRun *run) {
       const double *x = run->problem->X + hit.sample * d;
       double moves = RF_TOL_CUT_MARGIN / fmax(rf_system_amplitude(system, rho[hit.unit]), RF_TOL_TINY);
       double far = fmin(10 * RF_TOL_APART, system->grade ? moves : INFINITY) * size;
-      double back = far * sigma[hit.sample] - rf_la_dot(w, x, d);
+      double back = far * sigma[hit.sample] - rf_la_quick_dot(w, x, d);
       rf_la_axpy(w, back / (size * size), x, d);
       rf_system_put_on(system, hit.unit, w);
     } else {
@@ -497,7 +498,7 @@ static bool there_too(const RfRun *run, const RfHit *hit, rf_index u) {
     if (run->hits[j].unit == u) return false;
   double moves = RF_TOL_CUT_MARGIN / fmax(rf_system_amplitude(system, rho[u]), RF_TOL_TINY);
   double near = fmax(RF_TOL_PLANE, fmin(RF_TOL_APART, moves)) * system->x_norm[hit->sample];
-  return fabs(rf_la_dot(system->y + u * d, run->problem->X + hit->sample * d, d)) <= near;
+  return fabs(rf_la_quick_dot(system->y + u * d, run->problem->X + hit->sample * d, d)) <= near;
 }
 
 /* Which of several units is beyond a ridge by more than rounding, and which not yet, is itself rounding: all

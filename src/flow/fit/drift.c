@@ -36,7 +36,7 @@ static bool goes_across(RfRun *run, rf_index u) {
     double side = system->sigma[u * n + i], length = system->x_norm[i];
     if (side == 0 || !(side * system->H[u * n + i] > RF_TOL_PLANE * length)) continue;
     double far = side * system->H[u * n + i] / length;
-    double before = side * rf_la_dot(y0 + u * d, system->problem->X + i * d, d) / length;
+    double before = side * rf_la_quick_dot(y0 + u * d, system->problem->X + i * d, d) / length;
     double step = a0 * before - a * far; /* towards it */
     if (!(step * RF_TOL_REST_FOLDS > a * far * apart)) continue;
     if (step > a * (1 + 2 * far) * moved) return true;

@@ -105,7 +105,7 @@ double rf_events_left(RfRun *run, const RfHit *hit, const double *y, double *slo
   const RfSlide *slide = &system->slide[k];
   if (hit->kind == RF_HIT_PLANE)
     return system->sigma[k * system->n + hit->sample] *
-           rf_la_dot(y + k * d, system->problem->X + hit->sample * d, d);
+           rf_la_quick_dot(y + k * d, system->problem->X + hit->sample * d, d);
   if (hit->kind != RF_HIT_SLOPE || rf_slide_dependent(slide)) return NAN;
   rf_system_fields(system, y);
   rf_system_slide_slopes(system, k, slopes);
@@ -192,7 +192,7 @@ static double slack_of(const RfRun *run, rf_index k, rf_index i) {
 static bool not_driven(const RfRun *run, rf_index k, rf_index i) {
   const RfSystem *system = &run->system;
   rf_index d = system->d;
-  double push = fabs(rf_la_dot(rf_system_g(system, k), system->problem->X + i * d, d));
+  double push = fabs(rf_la_quick_dot(rf_system_g(system, k), system->problem->X + i * d, d));
   return run->implicit && !run->problem->freeze_second &&
          push <= RF_TOL_CANCELLED * strength(system, k) * system->x_norm[i];
 }
@@ -210,7 +210,8 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
     if (system->grade) slack = slack_of(run, k, i);
-    double v0 = s * rf_la_dot(system->y + k * d, system->problem->X + i * d, d), floor = fmin(v0, 0) - slack;
+    double v0 = s * rf_la_quick_dot(system->y + k * d, system->problem->X + i * d, d),
+           floor = fmin(v0, 0) - slack;
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
@@ -296,7 +297,8 @@ static void watch_terms(Watch *watch) {
   for (int r = 0; r < RF_DENSE_TERMS; r++) {
     const double *term = run->explicit_method.dense[r];
     if (watch->hit->kind == RF_HIT_PLANE)
-      watch->terms[r] = system->sigma[k * n + i] * rf_la_dot(term + k * d, system->problem->X + i * d, d);
+      watch->terms[r] =
+          system->sigma[k * n + i] * rf_la_quick_dot(term + k * d, system->problem->X + i * d, d);
     else
       watch->terms[r] = copysign(1, system->y[system->units * d + k]) * term[system->units * d + k];
   }

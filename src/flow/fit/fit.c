@@ -57,7 +57,7 @@ static bool keeps_sides(RfRun *run, double waited) {
   for (rf_index u = 0; u < system->units; u++)
     for (rf_index i = 0; i < n && !system->dead[u]; i++) {
       double side = system->sigma[u * n + i], far = side * system->H[u * n + i];
-      double drift = side * waited * rf_la_dot(run->f + u * d, system->problem->X + i * d, d);
+      double drift = side * waited * rf_la_quick_dot(run->f + u * d, system->problem->X + i * d, d);
       if (drift < 0 && -drift * RF_TOL_LOG_TAU > far)
         return false; /* across before ln tau has grown by 1000 */
     }

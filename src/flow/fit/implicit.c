@@ -146,7 +146,7 @@ static void unit_block(const RfSystem *system, rf_index k, double *B, double *E)
   rf_index d = system->d, b = d + 2, units = system->units;
   const double *w = system->y + k * d, *g = rf_system_g(system, k);
   double a = system->y[units * d + k], rho = system->y[units * (d + 1) + k];
-  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d);
+  double gw = rf_la_quick_dot(g, w, d), ww = rf_la_quick_dot(w, w, d);
   memset(B, 0, (size_t)(b * b) * sizeof(double));
   memset(E, 0, (size_t)(b * d) * sizeof(double));
   for (rf_index i = 0; i < d && system->problem->freeze_second; i++) {
@@ -190,8 +190,8 @@ static void unit_columns(const RfImplicit *method, const RfSystem *system, rf_in
     double s = system->slope[k * n + i];
     for (rf_index j = 0; j < d; j++) x[j] = s * system->problem->X[i * d + j];
     for (rf_index v = 0; v < slide->rank; v++)
-      rf_la_axpy(x, -rf_la_dot(slide->basis + v * d, x, d), slide->basis + v * d, d);
-    for (rf_index j = 0; j < b; j++) U[j * rank + r] = rf_la_dot(E + j * d, x, d);
+      rf_la_axpy(x, -rf_la_quick_dot(slide->basis + v * d, x, d), slide->basis + v * d, d);
+    for (rf_index j = 0; j < b; j++) U[j * rank + r] = rf_la_quick_dot(E + j * d, x, d);
   }
 }
 
@@ -376,12 +376,12 @@ static double margin_error(const RfImplicit *method, const RfSystem *system, con
       const double *x = system->problem->X + i * d;
       double a = system->y[units * d + k];
       if (system->dead[k] || system->slope[k * n + i] == 0) continue;
-      double moved = rf_la_dot(error + k * d, x, d);
+      double moved = rf_la_quick_dot(error + k * d, x, d);
       if (is_plain(method, k))
         moved *= a > 0 ? 1 : -1;
       else
         moved = a * moved + (error[units * d + k] + 2 * a * error[units * (d + 1) + k]) *
-                                rf_la_dot(system->y + k * d, x, d);
+                                rf_la_quick_dot(system->y + k * d, x, d);
       sum += system->slope[k * n + i] * rf_system_amplitude(system, system->y[units * (d + 1) + k]) * moved;
     }
     worst = fmax(worst, fabs(sum) / allowed);

@@ -99,8 +99,8 @@ static void linearise(const RfSystem *system, rf_index k, bool plain, Block *blo
   bool frozen = system->problem->freeze_second;
   memset(block, 0, sizeof *block);
   if (system->dead[k]) return;
-  double gw = rf_la_dot(g, w, d), ww = rf_la_dot(w, w, d);
-  block->gw = gw, block->ww = ww, block->gg = rf_la_dot(g, g, d);
+  double gw = rf_la_quick_dot(g, w, d), ww = rf_la_quick_dot(w, w, d);
+  block->gw = gw, block->ww = ww, block->gg = rf_la_quick_dot(g, g, d);
   block->a = a, block->amplitude = rf_system_amplitude(system, rho);
   block->gamma = frozen ? 1 : 2;
   block->rate = frozen ? a * exp(-rho) : a;
@@ -196,8 +196,8 @@ static bool factor_unit(Block *block, double shift) {
 
 /* x (d+2) = (shift - B)^-1 x. */
 static void solve_unit(const Block *block, const double *g, const double *w, double *x, rf_index d) {
-  double v[MOMENTS] = {rf_la_dot(g, x, d), rf_la_dot(w, x, d), x[d], x[d + 1]}, moments[MOMENTS], from_g,
-         from_w;
+  double v[MOMENTS] = {rf_la_quick_dot(g, x, d), rf_la_quick_dot(w, x, d), x[d], x[d + 1]}, moments[MOMENTS],
+         from_g, from_w;
   solve_moments(block, v, moments, &from_g, &from_w);
   double inverse = 1 / block->alpha;
   for (rf_index j = 0; j < d; j++) x[j] = (x[j] - from_g * g[j] - from_w * w[j]) * inverse;
@@ -254,7 +254,7 @@ static void class_rows(const RfBlocks *blocks, const RfSystem *system, double *Y
       double s = blocks->slope[c * blocks->rank + r], *out = Y + r * wide + c * d;
       for (rf_index j = 0; j < d; j++) out[j] = s * blocks->X[r * d + j];
       for (rf_index v = 0; v < slide->rank && projected; v++)
-        rf_la_axpy(out, -rf_la_dot(slide->basis + v * d, out, d), slide->basis + v * d, d);
+        rf_la_axpy(out, -rf_la_quick_dot(slide->basis + v * d, out, d), slide->basis + v * d, d);
     }
 }
 
@@ -428,7 +428,7 @@ static void through_samples(const RfBlocks *blocks, const RfSystem *system, doub
     const RfSlide *slide = &system->slide[system->leader[c]];
     double *v = V + c * d;
     for (rf_index j = 0; j < slide->rank; j++)
-      rf_la_axpy(v, -rf_la_dot(slide->basis + j * d, v, d), slide->basis + j * d, d);
+      rf_la_axpy(v, -rf_la_quick_dot(slide->basis + j * d, v, d), slide->basis + j * d, d);
   }
 }
 
@@ -452,7 +452,7 @@ void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x) {
     const Block *block = &blocks->block[k];
     const double *w = system->y + k * d, *v = V + system->class_of[k] * d;
     if (system->dead[k]) continue;
-    double wv = rf_la_dot(w, v, d);
+    double wv = rf_la_quick_dot(w, v, d);
     for (rf_index j = 0; j < d; j++) e[j] = block->rate * v[j] - block->eps * wv * w[j];
     e[d] = block->e_a * wv, e[d + 1] = block->growth * wv;
     solve_unit(block, unit_g(blocks, system, k), w, e, d);

@@ -30,7 +30,8 @@ static const double part_within = 4, latest = 2.2, before_ridge = 0.99;
 /* Distance of unit u to hyperplane i on the side it is on. */
 static double far_from(const RfSystem *system, const double *y, rf_index u, rf_index i) {
   const double *x = system->problem->X + i * system->d;
-  return system->sigma[u * system->n + i] * rf_la_dot(y + u * system->d, x, system->d) / system->x_norm[i];
+  return system->sigma[u * system->n + i] * rf_la_quick_dot(y + u * system->d, x, system->d) /
+         system->x_norm[i];
 }
 
 static bool ridge(const RfSystem *system, rf_index u, rf_index i) {
@@ -85,15 +86,15 @@ static bool layer_at(const RfSystem *system, Layer *layer, rf_index u, rf_index 
     layer->normal[j] = -system->sigma[u * system->n + i] * x[j] / system->x_norm[i];
   memcpy(layer->across, layer->normal, (size_t)d * sizeof(double));
   rf_system_project(system, u, layer->across);
-  rf_la_axpy(layer->across, -rf_la_dot(layer->across, w, d) / rf_la_dot(w, w, d), w, d);
-  double square = rf_la_dot(layer->across, layer->across, d);
+  rf_la_axpy(layer->across, -rf_la_quick_dot(layer->across, w, d) / rf_la_quick_dot(w, w, d), w, d);
+  double square = rf_la_quick_dot(layer->across, layer->across, d);
   if (!(square > RF_TOL_INDEPENDENT)) return false; /* held there by others */
-  rf_la_scale(layer->across, 1 / rf_la_dot(layer->across, layer->normal, d), d);
+  rf_la_scale(layer->across, 1 / rf_la_quick_dot(layer->across, layer->normal, d), d);
   for (rf_index k = 0; k < system->m; k++) {
     if (system->unit_of[k] != u) continue;
     double *apart = layer->apart + k * d;
     rf_apart_of(system, k, rf_apart_log_norm(system, k), w, apart);
-    layer->ahead[k] = rf_la_dot(apart, layer->normal, d);
+    layer->ahead[k] = rf_la_quick_dot(apart, layer->normal, d);
     lead = fmax(lead, layer->ahead[k]);
   }
   for (rf_index k = 0; k < system->m; k++) {
@@ -141,7 +142,7 @@ static void means_of(const RfSystem *system, const Layer *layer, const Places *p
     if (system->unit_of[k] != layer->unit) continue;
     double *apart = layer->apart + k * d, share = exp(2 * system->offset[k]);
     bool first = layer->first[k];
-    if (first) rf_la_axpy(apart, -rf_la_dot(apart, layer->normal, d), layer->across, d);
+    if (first) rf_la_axpy(apart, -rf_la_quick_dot(apart, layer->normal, d), layer->across, d);
     rf_la_axpy(means + (first ? 0 : d), share / (first ? places->share_first : places->share_rest), apart, d);
   }
 }
@@ -150,7 +151,7 @@ static void means_of(const RfSystem *system, const Layer *layer, const Places *p
 static void put_at(RfSystem *system, const Layer *layer, rf_index units, rf_index to, const double *w,
                    const double *along, double place, double rho) {
   rf_index d = system->d;
-  double *own = system->y + to * d, off = rf_la_dot(along, layer->normal, d);
+  double *own = system->y + to * d, off = rf_la_quick_dot(along, layer->normal, d);
   for (rf_index j = 0; j < d; j++) own[j] = w[j] + along[j] + (place - off) * layer->across[j];
   double norm = rf_la_norm(own, d), before = rf_la_norm(w, d);
   rf_la_scale(own, before / norm, d);
@@ -369,7 +370,7 @@ RfStatus rf_layer_fold(RfRun *run, RfFold which, bool *changed) {
 static bool approaches(const RfSystem *system, rf_index u, rf_index i) {
   rf_index d = system->d;
   const double *x = system->problem->X + i * d, *w = system->y + u * d, *g = rf_system_g(system, u);
-  double turn = rf_la_dot(g, x, d) - 2 * rf_la_dot(g, w, d) * rf_la_dot(w, x, d);
+  double turn = rf_la_quick_dot(g, x, d) - 2 * rf_la_quick_dot(g, w, d) * rf_la_quick_dot(w, x, d);
   return system->sigma[u * system->n + i] * system->y[system->units * d + u] * turn < 0;
 }
 

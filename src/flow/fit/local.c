@@ -291,7 +291,7 @@ static bool correct_others(RfRun *run, const Local *local, double h) {
   for (rf_index u = 0; u < system->units; u++) {
     if (local->hit[u] || system->dead[u] || rf_la_norm(moved + u * d, d) < 0.5 * system->clear[u]) continue;
     for (rf_index i = 0; i < n; i++) {
-      double far = system->sigma[u * n + i] * rf_la_dot(end + u * d, system->problem->X + i * d, d);
+      double far = system->sigma[u * n + i] * rf_la_quick_dot(end + u * d, system->problem->X + i * d, d);
       if (far < -RF_TOL_CUT_BEYOND * system->x_norm[i]) return false;
     }
   }

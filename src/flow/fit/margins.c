@@ -181,7 +181,7 @@ bool rf_margin_solver_factor(RfMarginSolver *solver, const RfSystem *system, con
       rf_small_lu_solve(A, solver->pivots + k * b, work, b);
       for (rf_index i = 0; i < b; i++) Y[i * rank + r] = work[i];
       for (rf_index i = 0; i < rank; i++)
-        solver->G[i * rank + r] += rf_la_dot(solver->Q + i * N + k * b, work, b);
+        solver->G[i * rank + r] += rf_la_quick_dot(solver->Q + i * N + k * b, work, b);
     }
   }
   return factor_core(solver);
@@ -191,11 +191,12 @@ void rf_margin_solver_solve(RfMarginSolver *solver, const RfSystem *system, doub
   rf_index b = solver->b, rank = solver->rank, units = system->units, N = units * b;
   for (rf_index k = 0; k < units; k++)
     rf_small_lu_solve(solver->lu + k * b * b, solver->pivots + k * b, x + k * b, b);
-  for (rf_index r = 0; r < rank; r++) solver->z[r] = rf_la_dot(solver->Q + r * N, x, N) / solver->row[r];
+  for (rf_index r = 0; r < rank; r++)
+    solver->z[r] = rf_la_quick_dot(solver->Q + r * N, x, N) / solver->row[r];
   rf_small_lu_solve(solver->G, solver->pivot, solver->z, rank);
   memcpy(z, solver->z, (size_t)rank * sizeof(double));
   weights_of(solver, z, solver->z);
-  for (rf_index k = 0; k < N; k++) x[k] += rf_la_dot(solver->Y + k * rank, solver->z, rank);
+  for (rf_index k = 0; k < N; k++) x[k] += rf_la_quick_dot(solver->Y + k * rank, solver->z, rank);
 }
 
 /* ---- what a step does to the margins ---- */
@@ -209,7 +210,7 @@ void rf_margin_change(const RfMarginSolver *solver, const RfSystem *system, cons
       double a = system->y[units * d + k], factor = system->problem->y[i] * system->slope[k * n + i];
       if (!plain[k] || system->dead[k] || factor == 0) continue;
       factor *= (a > 0 ? 1 : -1) * rf_system_amplitude(system, system->y[units * (d + 1) + k]);
-      change[i] += factor * rf_la_dot(flat + k * d, system->problem->X + i * d, d);
+      change[i] += factor * rf_la_quick_dot(flat + k * d, system->problem->X + i * d, d);
     }
   }
   for (rf_index r = 0; r < solver->rank; r++) { /* known better than by the units, whose terms are huge */
@@ -217,7 +218,7 @@ void rf_margin_change(const RfMarginSolver *solver, const RfSystem *system, cons
     for (rf_index k = 0; k < units; k++) {
       const double *row = solver->Q + r * N + k * b;
       if (plain[k] || system->dead[k]) continue;
-      others += rf_la_dot(row, flat + k * d, d) + row[d] * flat[units * d + k] +
+      others += rf_la_quick_dot(row, flat + k * d, d) + row[d] * flat[units * d + k] +
                 row[d + 1] * flat[units * (d + 1) + k];
     }
     change[solver->carrier[r]] = z[r] - others;
@@ -232,6 +233,6 @@ void rf_margin_others(const RfSystem *system, const uint8_t *plain, const double
     if (plain[k] || system->dead[k]) continue;
     for (rf_index i = 0; i < n; i++)
       q[i] += system->problem->y[i] * factor * system->slope[k * n + i] *
-              rf_la_dot(y + k * d, system->problem->X + i * d, d);
+              rf_la_quick_dot(y + k * d, system->problem->X + i * d, d);
   }
 }

@@ -28,7 +28,7 @@ void rf_plain_from_polar(const uint8_t *plain, const RfSystem *system, double *f
   for (rf_index k = 0; k < units; k++) {
     double *v = flat + k * d, *a = flat + units * d + k;
     if (!plain[k]) continue;
-    double difference = system->balanced[k] ? 0 : *a * *a - rf_la_dot(v, v, d);
+    double difference = system->balanced[k] ? 0 : *a * *a - rf_la_quick_dot(v, v, d);
     rf_la_scale(v, fabs(*a), d);
     *a = difference;
     flat[units * (d + 1) + k] = 0;
@@ -39,8 +39,8 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
   rf_index d = system->d, units = system->units;
   for (rf_index k = 0; k < units; k++) {
     const double *w = system->y + k * d;
-    double before = fabs(system->y[units * d + k]) * rf_la_dot(w, w, d);
-    if (plain[k] && !(rf_la_dot(flat + k * d, w, d) > RF_TOL_PLAIN_LEFT * before)) return true;
+    double before = fabs(system->y[units * d + k]) * rf_la_quick_dot(w, w, d);
+    if (plain[k] && !(rf_la_quick_dot(flat + k * d, w, d) > RF_TOL_PLAIN_LEFT * before)) return true;
   }
   return false;
 }
@@ -71,7 +71,7 @@ void rf_plain_between(const RfSystem *system, const double *from, double *to, do
     const double *w0 = from + k * d;
     double *w1 = to + k * d, *a1 = to + units * d + k, *rho1 = to + units * (d + 1) + k;
     double a0 = from[units * d + k], scale = exp(2 * (from[units * (d + 1) + k] - *rho1));
-    double c0 = scale * (a0 * a0 - rf_la_dot(w0, w0, d)), c1 = *a1 * *a1 - rf_la_dot(w1, w1, d);
+    double c0 = scale * (a0 * a0 - rf_la_quick_dot(w0, w0, d)), c1 = *a1 * *a1 - rf_la_quick_dot(w1, w1, d);
     if (system->dead[k] || a0 * *a1 < 0) continue;
     for (rf_index j = 0; j < d; j++)
       w1[j] = (1 - fraction) * scale * fabs(a0) * w0[j] + fraction * fabs(*a1) * w1[j];
@@ -88,7 +88,7 @@ void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y
     double scale = exp(2 * (y[units * (d + 1) + k] - system->y[units * (d + 1) + k]));
     double along = (a > 0 ? *fa : -*fa) + 2 * fabs(a) * *frho;
     for (rf_index j = 0; j < d; j++) fw[j] = scale * (fabs(a) * fw[j] + along * w[j]);
-    *fa = system->balanced[k] ? 0 : -2 * system->mu * scale * (a * a - rf_la_dot(w, w, d));
+    *fa = system->balanced[k] ? 0 : -2 * system->mu * scale * (a * a - rf_la_quick_dot(w, w, d));
     *frho = 0;
   }
 }
@@ -99,7 +99,7 @@ void rf_plain_block(const RfSystem *system, rf_index k, double *B, double *E) {
   const double *w = system->y + k * d, *g = rf_system_g(system, k);
   double a = system->y[units * d + k], s = a > 0 ? 1 : -1, w_norm = rf_la_norm(w, d);
   double P = a * a, M = w_norm * w_norm, N = fabs(a) * w_norm, root = P + M, c = P - M;
-  double gu = rf_la_dot(g, w, d) / w_norm, bend = 2 * N / root, tilt = 0.5 * (1 + c / root);
+  double gu = rf_la_quick_dot(g, w, d) / w_norm, bend = 2 * N / root, tilt = 0.5 * (1 + c / root);
   memset(B, 0, (size_t)(b * b) * sizeof(double));
   memset(E, 0, (size_t)(b * d) * sizeof(double));
   for (rf_index i = 0; i < d; i++) {
@@ -158,7 +158,7 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
     felt_by(restore, system, k);
     for (rf_index r = 0; r < rank; r++)
       for (rf_index c = 0; c < rank; c++)
-        restore->G[r * rank + c] += v * rf_la_dot(restore->normal + r * d, restore->normal + c * d, d);
+        restore->G[r * rank + c] += v * rf_la_quick_dot(restore->normal + r * d, restore->normal + c * d, d);
   }
   for (rf_index r = 0; r < rank * rank + rank; r++) /* past overflow: the step is refused */
     if (!isfinite(r < rank * rank ? restore->G[r] : restore->right[r - rank * rank])) return RF_OK;

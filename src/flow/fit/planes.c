@@ -20,7 +20,8 @@ static bool may_meet(const RfRun *run, rf_index k, const double *f1, double h) {
   const double *w0 = system->y + k * d, *f0 = run->explicit_method.stage[0] + k * d;
   if (!(system->clear[k] > 0) || system->slide[k].n_on > 0) return true;
   double away = distance(w0, system->clear_w + k * d, d), step = distance(run->y_end + k * d, w0, d);
-  double bulge = 4.0 / 27 * h * (sqrt(rf_la_dot(f0, f0, d)) + sqrt(rf_la_dot(f1 + k * d, f1 + k * d, d)));
+  double bulge =
+      4.0 / 27 * h * (sqrt(rf_la_quick_dot(f0, f0, d)) + sqrt(rf_la_quick_dot(f1 + k * d, f1 + k * d, d)));
   return !(away + step + bulge < 0.999 * system->clear[k]);
 }
 

@@ -336,7 +336,7 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
     double along = f[units * d + u] + power * a * f[units * (d + 1) + u];
     if (system->dead[u] || (system->muted && system->muted[u])) continue;
     for (rf_index i = 0; i < n; i++)
-      if (s[i] != 0) rise[i] += size * s[i] * (a * rf_la_dot(f + u * d, X + i * d, d) + along * h[i]);
+      if (s[i] != 0) rise[i] += size * s[i] * (a * rf_la_quick_dot(f + u * d, X + i * d, d) + along * h[i]);
   }
   for (rf_index i = 0; i < n; i++)
     if (system->seen[i])

@@ -29,8 +29,8 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     const double *x = run->problem->X + hit->sample * d;
     if (hit->kind != RF_HIT_PLANE) return -1;
     double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(run, hit);
-    double v0 = side * rf_la_dot(y_low + hit->unit * d, x, d),
-           v1 = side * rf_la_dot(run->y_end + hit->unit * d, x, d);
+    double v0 = side * rf_la_quick_dot(y_low + hit->unit * d, x, d),
+           v1 = side * rf_la_quick_dot(run->y_end + hit->unit * d, x, d);
     if (!(v0 > 0) || !(v1 < 0)) return -1;
     if (v1 < -close) least = fmin(least, (v0 + 0.5 * close) / (v0 - v1));
   }
@@ -137,8 +137,8 @@ static bool answered_before(const RfRun *run, double h) {
     const RfHit *hit = &run->hits[j];
     if (hit->kind != RF_HIT_PLANE || rf_layer_inside(system, hit->unit)) return false;
     double side = system->sigma[hit->unit * system->n + hit->sample], size = system->x_norm[hit->sample];
-    double left = side * rf_la_dot(system->y + hit->unit * system->d,
-                                   run->problem->X + hit->sample * system->d, system->d);
+    double left = side * rf_la_quick_dot(system->y + hit->unit * system->d,
+                                         run->problem->X + hit->sample * system->d, system->d);
     if (!(left > RF_TOL_APART * size) && !run->by_steps)
       return false; /* there together, as far as can be told */
     left = fmax(left, RF_TOL_PLANE * size);
@@ -179,8 +179,8 @@ static void meet_between(RfRun *run, const double *y_low, double low, double *h)
   for (rf_index j = 0; j < run->n_hits; j++) {
     const RfHit *hit = &run->hits[j];
     double side = system->sigma[hit->unit * system->n + hit->sample];
-    double v = side * rf_la_dot(run->y_end + hit->unit * system->d, run->problem->X + hit->sample * system->d,
-                                system->d);
+    double v = side * rf_la_quick_dot(run->y_end + hit->unit * system->d,
+                                      run->problem->X + hit->sample * system->d, system->d);
     if (v <= close_enough(run, hit)) run->hits[kept++] = *hit;
   }
   run->n_hits = kept;

@@ -48,7 +48,7 @@ static RfStatus least_field(const RfSystem *system, const RfSlide *slide, rf_ind
                                                  count, d, NULL);
   for (rf_index k = 0; k < count && !status; k++) {
     bool held = pull[k] > low[k] && pull[k] < high[k];
-    slopes[k] = held ? NAN : -sign * rf_la_dot(left, columns + k * d, d);
+    slopes[k] = held ? NAN : -sign * rf_la_quick_dot(left, columns + k * d, d);
   }
   rf_free(columns);
   return status;
@@ -92,7 +92,7 @@ void rf_slides_step_off(RfSystem *system, const int8_t *before, rf_index k) {
     double side = system->sigma[k * n + i], size = system->x_norm[i];
     if (before[i] != 0 || side == 0 || size == 0) continue;
     const double *x = system->problem->X + i * d;
-    double left = RF_TOL_CUT_LEAST * length * size - side * rf_la_dot(w, x, d);
+    double left = RF_TOL_CUT_LEAST * length * size - side * rf_la_quick_dot(w, x, d);
     if (left > 0) rf_la_axpy(w, side * left / (size * size), x, d);
   }
 }

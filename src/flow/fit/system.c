@@ -149,7 +149,7 @@ static void weights(RfSystem *system) {
 static inline void project(const RfSlide *slide, double *restrict g, rf_index d) {
   for (rf_index r = 0; r < slide->rank; r++) {
     const double *restrict b = slide->basis + r * d;
-    double along = rf_la_dot(b, g, d);
+    double along = rf_la_quick_dot(b, g, d);
     for (rf_index j = 0; j < d; j++) g[j] -= along * b[j];
   }
 }
@@ -178,7 +178,7 @@ void rf_system_put_on(const RfSystem *system, rf_index unit, double *w) {
 void rf_system_meet(const RfSystem *system, rf_index i, double *w) {
   rf_index d = system->d;
   const double *x = system->problem->X + i * d, *grade = system->grade;
-  double size = 0, input = rf_la_dot(w, x, d);
+  double size = 0, input = rf_la_quick_dot(w, x, d);
   if (!grade) {
     rf_la_axpy(w, -input / (system->x_norm[i] * system->x_norm[i]), x, d);
     return;
@@ -378,7 +378,7 @@ static void restore_balance(const RfSystem *system, rf_index u, double *w, doubl
   if (k < 0 || *a == 0 || rf_la_norm(w, system->d) == 0) return;
   double b = system->conserved[2 * k] *
              exp(2 * (system->conserved[2 * k + 1] - *rho - system->offset[k] - system->kappa));
-  double off = b - (*a * *a - rf_la_dot(w, w, system->d));
+  double off = b - (*a * *a - rf_la_quick_dot(w, w, system->d));
   if (system->grade && !(fabs(b) < RF_TOL_NEARLY_BALANCED) && fabs(off) <= RF_TOL_BALANCED) return;
   rf_la_scale(w, fabs(*a), system->d);
   rf_plain_split(w, a, rho, b, system->d);
@@ -476,7 +476,7 @@ void rf_system_slide_slopes(const RfSystem *system, rf_index unit, double *slope
     double sum, kink, terms;
     plane_weights(system, slide, k, &sum, &kink, &terms);
     sum += few ? plane_pull(system, unit, slide->pull + k * n, &terms)
-               : rf_la_dot(slide->pinv + k * d, field, d);
+               : rf_la_quick_dot(slide->pinv + k * d, field, d);
     slopes[k] = kink != 0               ? within_known(system, -sum / kink, kink, terms)
                 : (a >= 0) == (sum > 0) ? INFINITY
                                         : -INFINITY;
@@ -495,7 +495,7 @@ static double gap_left(const RfSystem *system, const RfSlide *slide, Gap *gap, R
   rf_index d = system->d;
   memset(gap->f, 0, (size_t)d * sizeof(double)); /* minus the component in the span */
   for (rf_index r = 0; r < slide->rank; r++)
-    rf_la_axpy(gap->f, -rf_la_dot(slide->basis + r * d, gap->part, d), slide->basis + r * d, d);
+    rf_la_axpy(gap->f, -rf_la_quick_dot(slide->basis + r * d, gap->part, d), slide->basis + r * d, d);
   *status = rf_la_box_least_squares(system->context, gap->s, gap->residual, NULL, gap->columns, gap->f,
                                     gap->low, gap->high, d, gap->count, d, NULL);
   for (rf_index j = 0; j < d; j++) gap->residual[j] = -gap->residual[j]; /* sum c s x - f */
@@ -527,7 +527,8 @@ static double gap_ridges(const RfSystem *system, const RfSlide *slide, Gap *gap,
     double left = gap_left(system, slide, gap, status);
     bool leaves = left > widest;
     for (rf_index r = 0; r < n_ridge && leaves; r++) {
-      double along = sign_a * rf_la_dot(gap->residual, system->problem->X + slide->first[ridge[r]] * d, d);
+      double along =
+          sign_a * rf_la_quick_dot(gap->residual, system->problem->X + slide->first[ridge[r]] * d, d);
       leaves = mask >> r & 1u ? along > 0 : along < 0;
     }
     if (!leaves) continue;

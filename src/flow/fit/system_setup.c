@@ -203,7 +203,7 @@ static bool slide_basis(const RfSystem *system, RfSlide *slide, double *corner) 
     for (rf_index r = 0; r < slide->rank; r++) corner[k * count + r] = 0;
     for (int pass = 0; pass < 2; pass++)
       for (rf_index r = 0; r < slide->rank; r++) {
-        along = rf_la_dot(slide->basis + r * d, b, d);
+        along = rf_la_quick_dot(slide->basis + r * d, b, d);
         rf_la_axpy(b, -along, slide->basis + r * d, d);
         corner[k * count + r] += along / size;
       }
@@ -225,7 +225,7 @@ static void slide_graded(const RfSystem *system, RfSlide *slide) {
     double size = rf_la_norm(b, d);
     for (int pass = 0; pass < 2; pass++)
       for (rf_index r = 0; r < rank; r++)
-        rf_la_axpy(b, -rf_la_dot(slide->graded + r * d, b, d), slide->graded + r * d, d);
+        rf_la_axpy(b, -rf_la_quick_dot(slide->graded + r * d, b, d), slide->graded + r * d, d);
     double norm = rf_la_norm(b, d);
     if (!(norm > system->context->tol.rank * size)) continue;
     rf_la_scale(b, 1 / norm, d);
@@ -310,7 +310,7 @@ static RfStatus build_slide(RfSystem *system, rf_index unit, rf_index count) {
   if (system->grade) slide_graded(system, slide);
   for (rf_index k = 0; k < slide->n_planes && few; k++)
     for (rf_index i = 0; i < n; i++)
-      slide->pull[k * n + i] = rf_la_dot(slide->pinv + k * d, system->problem->X + i * d, d);
+      slide->pull[k * n + i] = rf_la_quick_dot(slide->pinv + k * d, system->problem->X + i * d, d);
   rf_free(corner);
   return status;
 }
@@ -338,7 +338,7 @@ static void across_slide(const RfSystem *system, const RfSlide *slide, double *v
   for (rf_index j = 0; j < d; j++) v[j] = (uint64_t)(j + 1) * 0x9e3779b97f4a7c15u >> 63 ? 1 : -1;
   for (int pass = 0; pass < 2; pass++)
     for (rf_index r = 0; r < slide->rank; r++)
-      rf_la_axpy(v, -rf_la_dot(slide->basis + r * d, v, d), slide->basis + r * d, d);
+      rf_la_axpy(v, -rf_la_quick_dot(slide->basis + r * d, v, d), slide->basis + r * d, d);
   double norm = rf_la_norm(v, d);
   rf_la_scale(v, norm > RF_TOL_RANK * sqrt((double)d) ? 1 / norm : 0, d);
 }
@@ -354,10 +354,10 @@ static rf_index absorb_dependent(RfSystem *system, rf_index unit) {
   for (rf_index i = 0; i < n; i++) {
     if (system->sigma[unit * n + i] == 0 || system->x_norm[i] == 0) continue;
     const double *x = system->problem->X + i * d;
-    if (fabs(rf_la_dot(across, x, d)) > RF_TOL_IN_SPAN * system->x_norm[i]) continue;
+    if (fabs(rf_la_quick_dot(across, x, d)) > RF_TOL_IN_SPAN * system->x_norm[i]) continue;
     double inside = 0, size2 = system->x_norm[i] * system->x_norm[i];
     for (rf_index r = 0; r < slide->rank; r++) {
-      double along = rf_la_dot(slide->basis + r * d, x, d);
+      double along = rf_la_quick_dot(slide->basis + r * d, x, d);
       inside += along * along;
     }
     if (size2 - inside > RF_TOL_CANCELLED * size2) continue;

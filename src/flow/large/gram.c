@@ -37,7 +37,7 @@ RfStatus rf_gram_new(RfContext *context, RfGram *gram, const double *X, rf_index
   if (!status && (!single || !part || !gram->rows || !gram->square))
     status = rf_fail(context, RF_ERR_MEMORY, "out of memory for %lld inner products", (long long)n);
   for (rf_index k = 0; k < n * d && !status; k++) single[k] = (float)X[k];
-  for (rf_index i = 0; i < n && !status; i++) gram->square[i] = rf_la_dot(X + i * d, X + i * d, d);
+  for (rf_index i = 0; i < n && !status; i++) gram->square[i] = rf_la_quick_dot(X + i * d, X + i * d, d);
   for (rf_index i = 0; i < n && !status; i += BLOCK)
     for (rf_index j = 0; j <= i && !status; j += BLOCK) {
       rf_index high = n - i < BLOCK ? n - i : BLOCK, wide = n - j < BLOCK ? n - j : BLOCK;

@@ -151,7 +151,7 @@ static void held_slopes(RfStride *stride, const RfSystem *system, rf_index u, do
   memcpy(v, stride->raw + u * d, (size_t)d * sizeof(double));
   rf_la_axpy(v, 1 / unit->delta, stride->base + u * d, d);
   for (rf_index r = count - 1; r >= 0; r--) {
-    double sum = -rf_la_dot(unit->frame + r * d, v, d);
+    double sum = -rf_la_quick_dot(unit->frame + r * d, v, d);
     for (rf_index k = r + 1; k < count; k++) sum -= slopes[k] * unit->corner[k * unit->room + r];
     slopes[r] = sum / unit->corner[r * unit->room + r];
   }
@@ -189,7 +189,7 @@ static rf_index arrest(RfStride *stride, const RfSystem *system, rf_index u, rf_
   for (rf_index r = 0; r < rows && count < most && !*status; r++) {
     rf_index i = stride->row[r];
     if (side[i] == 0 || unit->sign * system->problem->y[i] > 0) continue;
-    double h = rf_la_dot(stride->after + u * stride->d, stride->X + r * stride->d, stride->d);
+    double h = rf_la_quick_dot(stride->after + u * stride->d, stride->X + r * stride->d, stride->d);
     if (side[i] * h >= -RF_TOL_STRIDE_SIDE * system->x_norm[i]) continue;
     if (!rf_stride_hold(stride, system, u, i, status)) {
       side[i] = (int8_t)-side[i]; /* its hyperplane contains the face */
@@ -208,9 +208,9 @@ static rf_index cross(RfStride *stride, const RfSystem *system, rf_index u) {
     rf_index i = stride->row[r];
     int8_t side = stride->side[u * n + i];
     if (side == 0 || stride->unit[u].sign * system->problem->y[i] < 0) continue;
-    double h = side * rf_la_dot(stride->after + u * d, stride->X + r * d, d);
+    double h = side * rf_la_quick_dot(stride->after + u * d, stride->X + r * d, d);
     if (h >= 0 && stride->stay[u * n + i] == 1) continue;
-    double start = fmax(0, side * rf_la_dot(stride->before + u * d, stride->X + r * d, d));
+    double start = fmax(0, side * rf_la_quick_dot(stride->before + u * d, stride->X + r * d, d));
     double stay = h >= 0 ? 1 : start / (start - h);
     if (fabs(stay - (double)stride->stay[u * n + i]) <= RF_TOL_STRIDE_STAY) continue;
     stride->stay[u * n + i] = (float)stay;
@@ -480,9 +480,9 @@ static bool crosses(const RfStride *stride, const RfSystem *system, rf_index u, 
   if (side == 0 || stride->unit[u].sign * system->problem->y[i] < 0) return false;
   if (!(fmax(stride->p[r], system->p[i]) > RF_TOL_STRIDE_MINOR)) return false;
   double part = side / system->x_norm[i];
-  found->beyond = -part * rf_la_dot(stride->after + u * d, stride->X + r * d, d);
+  found->beyond = -part * rf_la_quick_dot(stride->after + u * d, stride->X + r * d, d);
   if (!(found->beyond > RF_TOL_STRIDE_SIDE)) return false;
-  found->start = fmax(0, part * rf_la_dot(stride->before + u * d, stride->X + r * d, d));
+  found->start = fmax(0, part * rf_la_quick_dot(stride->before + u * d, stride->X + r * d, d));
   found->at = found->start / (found->start + found->beyond);
   return true;
 }

@@ -27,7 +27,7 @@ void rf_stride_project(const RfStride *stride, rf_index u, double *v) {
   const RfStrideUnit *unit = &stride->unit[u];
   rf_index d = stride->d;
   for (rf_index r = 0; r < unit->n_on; r++)
-    rf_la_axpy(v, -rf_la_dot(unit->frame + r * d, v, d), unit->frame + r * d, d);
+    rf_la_axpy(v, -rf_la_quick_dot(unit->frame + r * d, v, d), unit->frame + r * d, d);
 }
 
 /* Row k of the frame from sample on[k]; false: it depends on those before. */
@@ -40,7 +40,7 @@ static bool frame_row(RfStride *stride, const RfSystem *system, rf_index u, rf_i
   for (rf_index r = 0; r < k; r++) corner[r] = 0;
   for (int pass = 0; pass < 2; pass++)
     for (rf_index r = 0; r < k; r++) {
-      double along = rf_la_dot(unit->frame + r * d, e, d);
+      double along = rf_la_quick_dot(unit->frame + r * d, e, d);
       rf_la_axpy(e, -along, unit->frame + r * d, d);
       corner[r] += along;
     }
@@ -195,7 +195,7 @@ static bool set_units(RfStride *stride) {
     if (!(unit->length > 0) || !isfinite(unit->length)) return false;
     rf_la_scale(z, 1 / unit->length, d);
     unit->turn = unit->delta / unit->length;
-    unit->along = rf_la_dot(u, z, d);
+    unit->along = rf_la_quick_dot(u, z, d);
     unit->growth = fmax(-most, fmin(most, unit->gained + 2 * unit->delta * unit->along));
   }
   return true;
@@ -366,7 +366,7 @@ static void carry_step(RfStride *stride, const double *chosen, rf_index count) {
     double *du = stride->change + u * d;
     const double *z = stride->after + u * d, *push = stride->pushed + u * d;
     rf_stride_project(stride, u, du);
-    double along = rf_la_dot(du, z, d), across = rf_la_dot(push, du, d) - unit->along * along;
+    double along = rf_la_quick_dot(du, z, d), across = rf_la_quick_dot(push, du, d) - unit->along * along;
     double grow = 2 * unit->delta * (along + unit->turn * across);
     for (rf_index j = 0; j < d; j++) du[j] = unit->turn * (du[j] - along * z[j]) + grow * z[j];
   }

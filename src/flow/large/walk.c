@@ -134,7 +134,7 @@ static void set_field(const RfWalk *walk, RfWalker *w) {
 static void settle_on_ray(const RfWalk *walk, RfWalker *w) {
   rf_index d = walk->d;
   if (w->n_on != d - 1 || w->n_on == 0 || !rf_walk_moves(walk, w)) return;
-  double along = rf_la_dot(w->w, w->g, d) / w->G;
+  double along = rf_la_quick_dot(w->w, w->g, d) / w->G;
   for (rf_index j = 0; j < d; j++) w->w[j] = along * w->g[j] / w->G;
 }
 
@@ -154,9 +154,9 @@ static bool slide_forces(const RfWalk *walk, const RfWalker *w) {
   double *A = w->small, *r = w->slopes;
   for (rf_index i = 0; i < count; i++) {
     const double *x = walk->X + w->on[i] * d;
-    r[i] = -rf_la_dot(x, w->base, d);
+    r[i] = -rf_la_quick_dot(x, w->base, d);
     for (rf_index j = 0; j <= i; j++) {
-      double sum = rf_la_dot(x, walk->X + w->on[j] * d, d);
+      double sum = rf_la_quick_dot(x, walk->X + w->on[j] * d, d);
       for (rf_index k = 0; k < j; k++) sum -= A[i * count + k] * A[j * count + k];
       if (i != j) {
         A[i * count + j] = sum / A[j * count + j];
@@ -258,7 +258,7 @@ static RfStatus meet_slide(RfWalk *walk, RfWalker *w, rf_index i) {
 /* phi = s w.g/G and |w - (w.u)u| now. */
 static void along_field(const RfWalk *walk, const RfWalker *w, double *phi, double *across) {
   rf_index d = walk->d;
-  double dot = rf_la_dot(w->w, w->g, d) / w->G, sum = 0;
+  double dot = rf_la_quick_dot(w->w, w->g, d) / w->G, sum = 0;
   for (rf_index j = 0; j < d; j++) {
     double part = w->w[j] - dot * w->g[j] / w->G;
     sum += part * part;
@@ -307,7 +307,7 @@ static void arrive(const RfWalk *walk, RfWalker *w, double t_end) {
 /* tau to sample i in double precision; -1: it is not on the way. */
 static double confirm(const RfWalk *walk, RfWalker *w, rf_index i) {
   const double *x = walk->X + i * walk->d;
-  double b = rf_la_dot(w->g, x, walk->d), h = rf_la_dot(w->w, x, walk->d);
+  double b = rf_la_quick_dot(w->g, x, walk->d), h = rf_la_quick_dot(w->w, x, walk->d);
   w->b[i] = b, w->h[i] = w->side[i] * h < 0 ? 0 : h;
   double tau = ratio(w->side[i], w->h[i], b, walk->slack[i], -w->sign);
   return isfinite(tau) ? fmax(0, tau) : -1;

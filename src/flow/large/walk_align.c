@@ -56,7 +56,7 @@ static RfStatus copy_events(RfContext *context, RfAlignNeuron *out, const RfWalk
 /* Growth of a neuron that meets no hyperplane any more. */
 static void growth(const RfWalk *walk, const RfWalker *w, RfAlignNeuron *out) {
   rf_index d = walk->d;
-  double dot = rf_la_dot(w->w, w->g, d) / w->G, sum = 0;
+  double dot = rf_la_quick_dot(w->w, w->g, d) / w->G, sum = 0;
   for (rf_index j = 0; j < d; j++) {
     double part = w->w[j] - dot * w->g[j] / w->G;
     sum += part * part;
@@ -242,7 +242,7 @@ bool rf_walk_fits(const RfFlowProblem *problem) {
   if (problem->leak == 1 || problem->freeze_second || !rf_gram_pays(problem->n, d, start->m)) return false;
   for (rf_index k = 0; k < start->m; k++) {
     const double *v = start->directions + k * (d + 1);
-    double w2 = rf_la_dot(v, v, d), a2 = v[d] * v[d];
+    double w2 = rf_la_quick_dot(v, v, d), a2 = v[d] * v[d];
     if (!(fabs(a2 - w2) < RF_TOL_BALANCED * a2) || !(start->log_norms[k] > -INFINITY)) return false;
   }
   return true;

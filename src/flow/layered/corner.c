@@ -28,7 +28,7 @@ static double held_speeds(RfSided *sided, Holding *work, double *v) {
     if (sided->busy[i]) rf_sided_add_sample(sided, v, i);
   for (rf_index k = 0; k < K; k++) {
     rf_sided_plane_of(sided, work->planes + k * P, sided->held_at[k]);
-    work->speed[k] = rf_la_dot(work->planes + k * P, v, P);
+    work->speed[k] = rf_la_quick_dot(work->planes + k * P, v, P);
   }
   return rf_la_norm(work->speed, K);
 }
@@ -44,10 +44,10 @@ static void held_column(RfSided *sided, Holding *work, const double *v, rf_index
   sided->slope[at] = slope + RF_LAYERED_SLOPE_STEP;
   rf_sided_add_sample(sided, change, i);
   for (rf_index r = 0; r < K; r++) {
-    double shift = rf_la_dot(work->planes + r * P, change, P);
+    double shift = rf_la_quick_dot(work->planes + r * P, change, P);
     if (r != k && sided->held_at[r] / sided->hidden == i) {
       rf_sided_plane_of(sided, sided->plane, sided->held_at[r]);
-      shift += rf_la_dot(sided->plane, v, P) - work->speed[r];
+      shift += rf_la_quick_dot(sided->plane, v, P) - work->speed[r];
     }
     work->jacobian[r * K + k] = shift / RF_LAYERED_SLOPE_STEP;
   }
@@ -143,7 +143,7 @@ void rf_sided_slope_derivatives(RfSided *sided, double *planes, double *moves, d
   Holding work = {.jacobian = speeds, .speed = memory, .planes = planes};
   for (rf_index k = 0; k < K; k++) {
     rf_sided_plane_of(sided, planes + k * P, sided->held_at[k]);
-    work.speed[k] = rf_la_dot(planes + k * P, v, P);
+    work.speed[k] = rf_la_quick_dot(planes + k * P, v, P);
   }
   for (rf_index k = 0; k < K; k++) {
     work.change = moves + k * P;
@@ -238,7 +238,7 @@ static double fault(RfSided *sided, rf_index at, int8_t *to) {
   rf_index k = held_place(sided, at);
   double leak = sided->net->leak;
   rf_sided_plane_of(sided, sided->plane, at);
-  double speed = rf_la_dot(sided->plane, sided->v, sided->P);
+  double speed = rf_la_quick_dot(sided->plane, sided->v, sided->P);
   double size = rf_la_norm(sided->plane, sided->P) * sided->push;
   speed = size > 0 ? speed / size : 0;
   if (k < 0) {

@@ -81,7 +81,7 @@ void rf_layered_velocity(const RfContext *context, RfLayeredFlow *flow, double *
   }
   rf_la_scale(out, scale, P);
   if (clock != CLOCK_FROZEN) return;
-  double square = rf_la_dot(theta, theta, P), mu = rf_la_dot(out, theta, P) / square;
+  double square = rf_la_quick_dot(theta, theta, P), mu = rf_la_quick_dot(out, theta, P) / square;
   for (rf_index p = 0; p < P; p++) out[p] = out[p] / mu - theta[p];
 }
 
@@ -339,8 +339,8 @@ static void in_clock(const RfLayeredFlow *flow, double *J, const double *v, doub
   rf_index P = flow->net.n_parameters;
   const double *theta = flow->net.theta;
   if (clock == CLOCK_LATE) return;
-  double scale = exp(flow->work->shift), square = rf_la_dot(theta, theta, P),
-         mu = rf_la_dot(v, theta, P) / square;
+  double scale = exp(flow->work->shift), square = rf_la_quick_dot(theta, theta, P),
+         mu = rf_la_quick_dot(v, theta, P) / square;
   if (clock == CLOCK_FROZEN) { /* -dmu/mu into log_S */
     rf_la_combine(log_S, J, theta, P, P, P);
     for (rf_index p = 0; p < P; p++)

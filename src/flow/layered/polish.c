@@ -143,7 +143,7 @@ static void leave(Polish *polish, rf_index j) {
 static bool mend_support(Polish *polish) {
   rf_index worst = -1, lowest = -1, P = polish->P;
   double least = 1 - RF_LAYERED_BELOW,
-         most_negative = -RF_LAYERED_NEGATIVE * rf_la_dot(polish->theta, polish->theta, P);
+         most_negative = -RF_LAYERED_NEGATIVE * rf_la_quick_dot(polish->theta, polish->theta, P);
   for (rf_index j = 0; j < polish->k; j++)
     if (polish->lambda[j] < most_negative) most_negative = polish->lambda[j], worst = j;
   if (worst >= 0) {
@@ -178,7 +178,7 @@ static bool begin(Polish *polish, const double *state, const double *p, double d
   for (rf_index i = 0; i < polish->n; i++) least = fmin(least, polish->q[i]);
   if (!(least > 0)) return false;
   rf_la_scale(polish->theta, pow(least, -1 / degree), polish->P);
-  double square = rf_la_dot(polish->theta, polish->theta, polish->P);
+  double square = rf_la_quick_dot(polish->theta, polish->theta, polish->P);
   for (rf_index i = 0; i < polish->n; i++)
     if (p[i] > weighs) polish->support[polish->k] = i, polish->lambda[polish->k++] = p[i] * square / degree;
   return true;

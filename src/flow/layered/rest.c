@@ -53,7 +53,8 @@ RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau,
   double push = rf_sided_push(work->sided), speed = rf_la_norm(work->k[0], P);
   if (!(speed <= RF_LAYERED_ROUNDING * flow->norm * push * push)) work->still_from = 2 * fmax(tau, 1);
   if ((*rests = tau > work->still_from)) return RF_OK;
-  double fall = exp(work->log_S[0] - flow->log_loss) * rf_la_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
+  double fall =
+      exp(work->log_S[0] - flow->log_loss) * rf_la_quick_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
   if (!(fall < RF_LAYERED_REST)) return RF_OK;
   work->fresh = false; /* slopes and hidden inputs are used below */
   double left;

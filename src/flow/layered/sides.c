@@ -82,7 +82,7 @@ double rf_sided_forward(RfSided *sided, rf_index i) {
     const double *in = sided->activation + l * sided->width;
     double *next = sided->activation + (l + 1) * sided->width;
     for (rf_index o = 0; o < layer->outputs; o++) {
-      double value = rf_la_dot(sided->matrix[l] + o * layer->inputs, in, layer->inputs);
+      double value = rf_la_quick_dot(sided->matrix[l] + o * layer->inputs, in, layer->inputs);
       if (layer->residual) value += z[sided->first[l - 1] + o];
       if (l + 1 == depth) {
         out = value;
@@ -130,7 +130,7 @@ static double backward(RfSided *sided, double *out, rf_index i, rf_index top, rf
     const RfLayer *layer = &net->layers[l];
     const double *in = sided->activation + l * sided->width;
     rf_index inputs = layer->inputs;
-    square += rf_la_dot(in, in, inputs) * rf_la_dot(sided->delta, sided->delta, layer->outputs);
+    square += rf_la_quick_dot(in, in, inputs) * rf_la_quick_dot(sided->delta, sided->delta, layer->outputs);
     memset(sided->below, 0, (size_t)sided->width * sizeof(double));
     for (rf_index r = 0; r < layer->outputs; r++) {
       double delta = sided->delta[r];
@@ -271,8 +271,8 @@ void rf_sided_free_velocity(RfSided *sided, double *v) {
     rf_index in = layer->inputs, out = layer->outputs;
     gather(sided, sided->rows, l, count);
     for (rf_index r = 0; r < count; r++)
-      sided->square[r] += rf_la_dot(sided->rows + r * in, sided->rows + r * in, in) *
-                          rf_la_dot(sided->deltas + r * out, sided->deltas + r * out, out);
+      sided->square[r] += rf_la_quick_dot(sided->rows + r * in, sided->rows + r * in, in) *
+                          rf_la_quick_dot(sided->deltas + r * out, sided->deltas + r * out, out);
     rf_la_product_tn(sided->gradient, sided->deltas, sided->rows, out, in, count);
     for (rf_index e = 0; e < out * in && !layer->fixed; e++)
       if (sided->index[l][e] >= 0) v[sided->index[l][e]] += sided->gradient[e];
@@ -406,7 +406,7 @@ static RfStatus project_step(RfSided *sided, double *step, const double *theta, 
   for (rf_index r = 0; r < felt; r++) { /* at size one, or it would make planes look dependent */
     memset(one, 0, (size_t)P * sizeof(double));
     rf_sided_add_output(sided, one, sided->felt[r], 1);
-    double square = rf_la_dot(one, one, P),
+    double square = rf_la_quick_dot(one, one, P),
            answers = fmin(h * sided->p[sided->felt[r]] * square, RF_LAYERED_ANSWERS);
     double *row = system + (K + r) * columns, size = sqrt(1 + answers);
     if (square > 0) rf_la_axpy(row, sqrt(answers / square) / size, one, P);

@@ -44,7 +44,7 @@ static void orthonormal(double *rows, rf_index count, rf_index size) {
   for (rf_index r = 0; r < count; r++) {
     double *row = rows + r * size, before = rf_la_norm(row, size);
     for (rf_index b = 0; b < 2 * r; b++) /* twice is enough */
-      rf_la_axpy(row, -rf_la_dot(row, rows + b % r * size, size), rows + b % r * size, size);
+      rf_la_axpy(row, -rf_la_quick_dot(row, rows + b % r * size, size), rows + b % r * size, size);
     double length = rf_la_norm(row, size);
     rf_la_scale(row, length > 1e-10 * before ? 1 / length : 0, size);
   }
@@ -53,7 +53,7 @@ static void orthonormal(double *rows, rf_index count, rf_index size) {
 /* A = (1 - e e') A (1 - e e') for a symmetric A; w is scratch. */
 static void remove_direction(double *A, const double *e, double *w, rf_index size) {
   rf_la_apply(w, A, e, size, size, size);
-  double along = rf_la_dot(w, e, size);
+  double along = rf_la_quick_dot(w, e, size);
   for (rf_index r = 0; r < size; r++)
     for (rf_index c = 0; c < size; c++) A[r * size + c] += along * e[r] * e[c] - e[r] * w[c] - w[r] * e[c];
 }
