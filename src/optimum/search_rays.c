@@ -157,7 +157,7 @@ static double rays_of(rf_index samples, rf_index rows) {
 
 /* All rays, those whose first row is sample i by one thread, after those of the samples before it. False:
  * too near to degenerate. */
-static bool make_rays(RfRays *list, const RfSearchWork *w, const double *columns, double *z, int threads) {
+static bool make_rays(RfRays *list, const RfSearchWork *w, const double *columns, int threads) {
   bool degenerate = false, spans = false;
   double error = 0;
   rf_index d = list->d, own = w->own;
@@ -167,7 +167,8 @@ static bool make_rays(RfRays *list, const RfSearchWork *w, const double *columns
               : error) if (threads > 1)
   for (rf_index i = 0; i <= own - (d - 1); i++) {
     double before = rays_of(own, d - 1) - rays_of(own - i, d - 1);
-    Maker m = {.rays = list, .w = w, .columns = columns, .z = z + i * own, .at = (rf_index)llround(before)};
+    double z[64 * most_words];
+    Maker m = {.rays = list, .w = w, .columns = columns, .z = z, .at = (rf_index)llround(before)};
     take_row(&m, 0, i);
     degenerate = degenerate || m.degenerate, spans = spans || m.spans, error = fmax(error, m.error);
   }
@@ -191,12 +192,12 @@ RfStatus rf_rays_new(RfContext *context, RfRays **rays, const RfSearchWork *w) {
     list->g = RF_NEW(double, total *d);
     list->mask = RF_NEW(uint64_t, total * 2 * list->words);
   }
-  double *columns = RF_NEW(double, w->own *d), *z = RF_NEW(double, w->own * w->own);
-  bool memory = list && list->g && list->mask && columns && z, good = false;
+  double *columns = RF_NEW(double, w->own *d);
+  bool memory = list && list->g && list->mask && columns, good = false;
   for (rf_index i = 0; i < w->own && memory; i++)
     for (rf_index k = 0; k < d; k++) columns[k * w->own + i] = w->V[i * w->r + k];
-  if (memory) good = make_rays(list, w, columns, z, w->threads);
-  rf_free(columns), rf_free(z);
+  if (memory) good = make_rays(list, w, columns, w->threads);
+  rf_free(columns);
   if (good)
     *rays = list;
   else

@@ -1,4 +1,5 @@
-"""Golden cases in the engine of the page: the same limits, directions and events as the program, to 1e-12.
+"""Golden cases in the engine of the page: the same limits, directions and events as the program, to 1e-12; directions
+to 1e-11 where the program itself says that it does not know them better (direction_error).
 
 golden.py ENGINE_FOLDER [PAGE.html]: with a page in Chromium, otherwise under node. RELUFLOW names the program."""
 
@@ -8,6 +9,7 @@ import sys
 import kit
 
 CLOSE = 1e-12  # both run the same code; rounding differs by the order of sums in the linear algebra
+APART = 1e-11  # shares of merged neurons are integrated, and the length of a step hangs on the last bit of its error
 
 
 def distance(a, b):
@@ -22,7 +24,9 @@ def compare(name, here, there):
     """What differs, as text; and the largest difference of numbers."""
     mine, theirs = here["limit"], there["limit"]
     numbers = {key: distance(mine[key], theirs[key]) for key in ("margin", "W", "a")}
-    wrong = [f"{name}: {key} differs by {value:.3g}" for key, value in numbers.items() if not value <= CLOSE]
+    known = max(CLOSE, min(APART, theirs["direction_error"] or 0))
+    allowed = {"margin": CLOSE, "W": known, "a": known}
+    wrong = [f"{name}: {key} differs by {value:.3g}" for key, value in numbers.items() if not value <= allowed[key]]
     for key in ("status", "support", "dead", "vanishing"):
         if mine[key] != theirs[key]:
             wrong.append(f"{name}: {key} is {mine[key]}, the program says {theirs[key]}")
