@@ -41,6 +41,7 @@ static double quadrature(const double *t, const double *f, int count) {
   double h = t[count - 1] - t[0], r = (t[1] - t[0]) / h;
   if (count < 2 || !(h > 0)) return 0;
   if (count == 2) return h / 2 * (f[0] + f[1]);
+  if (!(r > 0) || !(r < 1)) return h / 2 * (f[r > 0 ? 0 : 1] + f[r < 1 ? 2 : 1]); /* two at one time */
   return h / 6 * (f[0] * (3 - 1 / r) + f[1] / (r * (1 - r)) + f[2] * (3 - 1 / (1 - r)));
 }
 
