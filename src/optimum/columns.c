@@ -61,9 +61,9 @@ static void columns_free(Columns *c) {
  * of threads, so that BLAS rounds in the same way. */
 enum { block = 64 };
 
-static rf_index blocks(rf_index count) { return (count + block - 1) / block; }
-static rf_index block_end(rf_index at, rf_index count) {
-  return (at + 1) * block < count ? (at + 1) * block : count;
+static rf_index blocks(rf_index count, rf_index size) { return (count + size - 1) / size; }
+static rf_index block_end(rf_index at, rf_index count, rf_index size) {
+  return (at + 1) * size < count ? (at + 1) * size : count;
 }
 /* Threads for this many products: below, waking them costs more. */
 static int workers(const Columns *c, double products) { return products > rf_wake_work ? c->threads : 1; }
@@ -157,7 +157,7 @@ static void refine_multipliers(Columns *c) {
 
 /* b minus what the basis gives, for the rows of one block. */
 static void sizes_left(const Columns *c, double *left, rf_index at) {
-  rf_index n = c->n, first = at * block, end = block_end(at, n);
+  rf_index n = c->n, first = at * block, end = block_end(at, n, block);
   long double sum[block];
   for (rf_index i = first; i < end; i++) sum[i - first] = c->p->b[i];
   for (rf_index k = 0; k < n; k++) {
@@ -178,7 +178,7 @@ static void refine_sizes(Columns *c) {
   int threads = workers(c, (double)n * (double)n);
   for (int turn = 0; turn < 2; turn++) {
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (rf_index at = 0; at < blocks(n); at++) sizes_left(c, left, at);
+    for (rf_index at = 0; at < blocks(n, block); at++) sizes_left(c, left, at);
     rf_la_apply(change, c->inverse, left, n, n, n);
     for (rf_index k = 0; k < n; k++) c->x[k] += change[k];
   }
@@ -199,9 +199,9 @@ static bool refactor(Columns *c) {
   }
   if (!rf_la_lu(B, c->swaps, n)) return false;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (rf_index at = 0; at < blocks(n); at++)
-    rf_la_lu_inverse_rows(B, c->swaps, c->inverse + at * block * n, at * block, block_end(at, n) - at * block,
-                          n);
+  for (rf_index at = 0; at < blocks(n, block); at++)
+    rf_la_lu_inverse_rows(B, c->swaps, c->inverse + at * block * n, at * block,
+                          block_end(at, n, block) - at * block, n);
   rf_la_apply(c->x, c->inverse, c->p->b, n, n, n);
   refine_sizes(c);
   for (rf_index i = 0; i < n; i++) c->x[i] = fmax(c->x[i], 0);
@@ -217,14 +217,14 @@ enum { part_enter, part_pivot, part_update, part_values };
 static void enter_block(void *user, rf_index at) {
   Columns *c = user;
   rf_index n = c->n, first = at * block;
-  rf_la_apply(c->column + first, c->inverse + first * n, c->entering, block_end(at, n) - first, n, n);
+  rf_la_apply(c->column + first, c->inverse + first * n, c->entering, block_end(at, n, block) - first, n, n);
 }
 
 static void enter(Columns *c, rf_index b) {
   rf_index n = c->n, i = b >= -n ? -1 - b : -1 - n - b;
   if (b >= 0) {
     c->entering = c->A + b * n;
-    rf_team_do(&c->team, part_enter, blocks(n));
+    rf_team_do(&c->team, part_enter, blocks(n, block));
   } else
     for (rf_index k = 0; k < n; k++) c->column[k] = (b >= -n ? -1 : 1) * c->inverse[k * n + i];
 }
@@ -252,7 +252,7 @@ static double reduced_cost(const Columns *c, rf_index b) {
 /* The other rows of the inverse lose their part of the row that leaves. */
 static void pivot_block(void *user, rf_index at) {
   Columns *c = user;
-  for (rf_index k = at * block; k < block_end(at, c->n); k++)
+  for (rf_index k = at * block; k < block_end(at, c->n, block); k++)
     if (k != c->leaves && c->column[k] != 0) rf_la_axpy(c->inverse + k * c->n, -c->column[k], c->row, c->n);
 }
 
@@ -266,7 +266,7 @@ static rf_index pivot_in(Columns *c, rf_index b) {
   c->x[at] = step;
   rf_la_scale(row, 1 / c->column[at], n);
   c->row = row, c->leaves = at;
-  rf_team_do(&c->team, part_pivot, blocks(n));
+  rf_team_do(&c->team, part_pivot, blocks(n, block));
   rf_la_axpy(c->lambda, price, row, n);
   if (c->basis[at] >= 0) c->in[c->basis[at]] = false;
   c->basis[at] = b;
@@ -305,22 +305,19 @@ static bool choose(const Columns *c, rf_index *b, double *weight) {
 
 /* The pool is longer than the basis, and so are its blocks. */
 enum { pool_block = 4 * block };
-static rf_index pool_blocks(const Columns *c) { return (c->count + pool_block - 1) / pool_block; }
-static rf_index pool_end(const Columns *c, rf_index at) {
-  return (at + 1) * pool_block < c->count ? (at + 1) * pool_block : c->count;
-}
 
 /* Values under the multipliers afresh. */
 static void value_block(void *user, rf_index at) {
   Columns *c = user;
   rf_index first = at * pool_block;
-  rf_la_apply(c->value + first, c->A + first * c->n, c->lambda, pool_end(c, at) - first, c->n, c->n);
+  rf_la_apply(c->value + first, c->A + first * c->n, c->lambda, block_end(at, c->count, pool_block) - first,
+              c->n, c->n);
 }
 
 /* Values and Devex weights after a pivot. */
 static void update_block(void *user, rf_index at) {
   Columns *c = user;
-  rf_index first = at * pool_block, end = pool_end(c, at);
+  rf_index first = at * pool_block, end = block_end(at, c->count, pool_block);
   rf_la_apply(c->alpha + first, c->A + first * c->n, c->row, end - first, c->n, c->n);
   for (rf_index k = first; k < end; k++) {
     c->value[k] += c->price * c->alpha[k];
@@ -331,7 +328,7 @@ static void update_block(void *user, rf_index at) {
 static void update(Columns *c, rf_index at, double price, double weight) {
   const double *row = c->inverse + at * c->n;
   c->row = row, c->price = price, c->entering_weight = weight;
-  rf_team_do(&c->team, part_update, pool_blocks(c));
+  rf_team_do(&c->team, part_update, blocks(c->count, pool_block));
   for (rf_index i = 0; i < c->n; i++) {
     double size = row[i] * row[i] * weight;
     c->surplus_weight[i] = fmax(c->surplus_weight[i], size);
@@ -356,7 +353,7 @@ static Ending pivots(Columns *c, rf_index most, rf_index *b) {
   for (rf_index k = 0; k < most;) {
     double weight = 1;
     if (rf_context_stop(c->s->context)) return ending_stopped;
-    if (!fresh) rf_team_do(&c->team, part_values, pool_blocks(c));
+    if (!fresh) rf_team_do(&c->team, part_values, blocks(c->count, pool_block));
     exact = !fresh, fresh = true;
     if (!choose(c, b, &weight)) {
       if (exact) return ending_optimal;

@@ -250,20 +250,24 @@ static RfStatus begin(RfContext *context, RfStudyFlow *study, const RfDataset *d
   return status;
 }
 
-RfStatus rf_study_flow(RfContext *context, RfStudyFlow *study, const RfDataset *data,
-                       const char *positive_class, const RfStudyFlowSettings *settings) {
+/* A study from its beginning, by one of the ways to run above. */
+static RfStatus run_by(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                       const char *positive_class, const RfStudyFlowSettings *settings,
+                       RfStatus (*way)(RfContext *, RfStudyFlow *, const RfStudyFlowSettings *)) {
   RfStatus status = begin(context, study, data, positive_class, settings);
-  if (!status) status = run_all(context, study, settings);
+  if (!status) status = way(context, study, settings);
   if (status < 0) rf_study_flow_free(study);
   return status;
 }
 
+RfStatus rf_study_flow(RfContext *context, RfStudyFlow *study, const RfDataset *data,
+                       const char *positive_class, const RfStudyFlowSettings *settings) {
+  return run_by(context, study, data, positive_class, settings, run_all);
+}
+
 RfStatus rf_study_continuations(RfContext *context, RfStudyFlow *study, const RfDataset *data,
                                 const char *positive_class, const RfStudyFlowSettings *settings) {
-  RfStatus status = begin(context, study, data, positive_class, settings);
-  if (!status) status = run_choices(context, study, settings);
-  if (status < 0) rf_study_flow_free(study);
-  return status;
+  return run_by(context, study, data, positive_class, settings, run_choices);
 }
 
 RfStatus rf_study_flows(RfContext *context, RfStudyFlow *studies, const RfStudySplit *split,

@@ -204,17 +204,23 @@ static void found_before(void **state) {
   look_at(found_once, sizeof found_once / sizeof *found_once, false);
 }
 
+/* The flow of one problem of a family, at the usual settings. */
+static void follow_one(FamilyProblem *p, RfFlowResult *result, Family family, uint64_t seed,
+                       rf_index number) {
+  RfContext context;
+  RfFlowSettings settings;
+  rf_context_init(&context);
+  assert_ok(&context, family_problem_new(&context, p, family, seed, number, false));
+  rf_flow_settings_init(&settings);
+  assert_true(rf_flow_run(&context, result, &p->flow, &settings) >= 0);
+}
+
 /* Runs at different settings end 1.1e-4 apart: undecided, and the result says where each of them ended. */
 static void candidates(void **state) {
   (void)state;
-  RfContext context;
   FamilyProblem p;
-  RfFlowSettings settings;
   RfFlowResult result;
-  rf_context_init(&context);
-  assert_ok(&context, family_problem_new(&context, &p, FAMILY_GAUSSIAN, 9001, 58, false));
-  rf_flow_settings_init(&settings);
-  assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+  follow_one(&p, &result, FAMILY_GAUSSIAN, 9001, 58);
   const RfFlowLimit *limit = &result.limit;
   if (limit->outcome == RF_FLOW_UNDECIDED && limit->direction_error > 1e-4) {
     assert_true(limit->n_candidates >= 2);
@@ -237,14 +243,9 @@ static void candidates(void **state) {
  */
 static void order_lost(void **state) {
   (void)state;
-  RfContext context;
   FamilyProblem p;
-  RfFlowSettings settings;
   RfFlowResult result;
-  rf_context_init(&context);
-  assert_ok(&context, family_problem_new(&context, &p, FAMILY_MIXED, 1794801601, 329, false));
-  rf_flow_settings_init(&settings);
-  assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+  follow_one(&p, &result, FAMILY_MIXED, 1794801601, 329);
   print_message("%s, %g, %lld candidates\n", rf_flow_outcome_name(result.limit.outcome),
                 result.limit.direction_error, (long long)result.limit.n_candidates);
   assert_true(result.audit.passed);
@@ -258,14 +259,9 @@ static void order_lost(void **state) {
  * network is one, and shares differ by 2e-4; 3e-7 was told, the finer run that said so was outvoted. */
 static void shares_left_open(void **state) {
   (void)state;
-  RfContext context;
   FamilyProblem p;
-  RfFlowSettings settings;
   RfFlowResult result;
-  rf_context_init(&context);
-  assert_ok(&context, family_problem_new(&context, &p, FAMILY_SYMMETRIC, 1794840183, 95, false));
-  rf_flow_settings_init(&settings);
-  assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+  follow_one(&p, &result, FAMILY_SYMMETRIC, 1794840183, 95);
   const RfFlowLimit *limit = &result.limit;
   print_message("%s, %g, %g disagreed\n", rf_flow_outcome_name(limit->outcome), limit->direction_error,
                 limit->compared.disagreed);

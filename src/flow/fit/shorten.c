@@ -187,6 +187,12 @@ static void meet_between(RfRun *run, const double *y_low, double low, double *h)
   rf_system_rhs(system, run->y_end, run->f);
 }
 
+/* What the last trial met is what is met at the far end. */
+static void keep_hits(const RfRun *run, Bracket *at) {
+  at->n_hits = run->n_hits < MOST_LEADERS ? run->n_hits : MOST_LEADERS;
+  memcpy(at->hits, run->hits, (size_t)at->n_hits * sizeof *at->hits);
+}
+
 /* A trial at `place` becomes an end of the bracket, and that end the third place. */
 static void narrow(RfRun *run, Bracket *at, double place) {
   rf_index size = rf_system_size(&run->system);
@@ -200,8 +206,7 @@ static void narrow(RfRun *run, Bracket *at, double place) {
     return;
   }
   at->high = place;
-  at->n_hits = run->n_hits < MOST_LEADERS ? run->n_hits : MOST_LEADERS;
-  memcpy(at->hits, run->hits, (size_t)at->n_hits * sizeof *at->hits);
+  keep_hits(run, at);
 }
 
 /* Shortens the step until its end is on the first hyperplane, by interpolation and bisection on the step
@@ -220,8 +225,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
   if (nothing) *h = at.high;
   if (status || nothing) return status;
   memcpy(at.y_high, run->y_end, bytes);
-  at.n_hits = run->n_hits < MOST_LEADERS ? run->n_hits : MOST_LEADERS;
-  memcpy(at.hits, run->hits, (size_t)at.n_hits * sizeof *at.hits);
+  keep_hits(run, &at);
   double shortest = shortest_cut(run, *h), last = at.high, width = INFINITY;
   for (int round = 0; round < 60 && at.high - at.low > RF_TOL_CUT * at.high && at.high > shortest; round++) {
     double place = first_place(run, &at), least = RF_TOL_CUT * at.high;
