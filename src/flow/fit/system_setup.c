@@ -385,7 +385,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
   RfStatus status = RF_OK; /* what its neurons were apart across is gone, when it leaves, too */
-  if (system->slide[unit].n_on > 0 && !system->grade) status = rf_apart_slide(system, unit);
+  if (system->slide[unit].n_on > 0) status = rf_apart_slide(system, unit);
   if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
