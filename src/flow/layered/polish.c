@@ -75,8 +75,7 @@ static RfStatus form_system(Polish *polish) {
   }
   memset(system + P * size, 0, (size_t)((size - P) * size) * sizeof(double));
   for (rf_index j = 0; j < K; j++) {
-    rf_sided_slope_change(polish->sided, polish->plus, j,
-                          polish->weights[rf_sided_held_sample(polish->sided, j)]);
+    rf_sided_slope_change(polish->sided, polish->plus, j, polish->weights);
     for (rf_index r = 0; r < P; r++) system[r * size + P + k + j] = -polish->plus[r];
   }
   for (rf_index j = 0; j < k + K; j++)
