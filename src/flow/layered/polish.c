@@ -213,8 +213,8 @@ static RfStatus attempt(Polish *polish, RfLayeredPolish *result, double *error, 
   if (begin(polish, theta, p, degree, weighs)) status = solve(polish, error, without);
   if (status || !(*error < RF_LAYERED_SOLVED)) return status;
   result->distance = rf_layered_distance(theta, polish->theta, polish->P);
-  bool close = result->distance < RF_LAYERED_REACH && rf_sided_slopes_hold(sided);
-  result->ok = close && rf_sided_sides_hold(sided);
+  bool close = result->distance < RF_LAYERED_REACH;
+  result->ok = close && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
   result->across = result->across || (close && !result->ok);
   return RF_OK;
 }
