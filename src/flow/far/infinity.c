@@ -7,6 +7,7 @@
  * would is carried to where it matters, and integration goes on. */
 #include "flow/flow_internal.h"
 #include "core/core.h"
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -242,6 +243,25 @@ static bool stopped_falling(RfRun *run, double distance) {
   return stopped;
 }
 
+/* Slides of the polished point that hold beyond [leak,1] only, by no more than implicit steps let pass, but
+ * by what shows in the limit: where a row is long, the unit has its place 1e-7 off the hyperplane. Its
+ * multipliers say which are let go. */
+static RfStatus let_slip(RfRun *run, const RfPolish *polish) {
+  RfSystem *system = &run->system;
+  double *c = system->c, *own = RF_NEW(double, 2 * system->n + system->d);
+  if (!own) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
+  RfStatus status = RF_OK;
+  for (rf_index i = 0; i < system->n; i++) own[i] = polish->lambda[i] * run->problem->y[i];
+  system->c = own;
+  for (rf_index u = 0; u < system->units && !status; u++)
+    if (polish->group_of[u] >= 0) status = rf_slides_check(run, u, own + system->n, true);
+  system->c = c;
+  rf_free(own);
+  run->phase.last = run->phase.best = INFINITY;
+  run->h = 0;
+  return status;
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
@@ -272,6 +292,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   settled = settled || (distance < RF_TOL_NEAR_STILL && still);
   bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
+  if (run->system.spread && polish->slips > run->context->tol.kkt) return let_slip(run, polish);
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
