@@ -246,18 +246,25 @@ static bool stopped_falling(RfRun *run, double distance) {
 /* Slides of the polished point that hold beyond [leak,1] only, by no more than implicit steps let pass, but
  * by what shows in the limit: where a row is long, the unit has its place 1e-7 off the hyperplane. Its
  * multipliers say which are let go. */
-static RfStatus let_slip(RfRun *run, const RfPolish *polish) {
+static RfStatus let_slip(RfRun *run, const RfPolish *polish, bool *slipped) {
   RfSystem *system = &run->system;
+  *slipped = false;
+  if (!system->spread || !(polish->slips > run->context->tol.kkt)) return RF_OK;
   double *c = system->c, *own = RF_NEW(double, 2 * system->n + system->d);
   if (!own) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
   for (rf_index i = 0; i < system->n; i++) own[i] = polish->lambda[i] * run->problem->y[i];
   system->c = own;
-  for (rf_index u = 0; u < system->units && !status; u++)
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    rf_index before = system->slide[u].n_on;
     if (polish->group_of[u] >= 0) status = rf_slides_check(run, u, own + system->n, true);
+    *slipped = *slipped || system->slide[u].n_on < before;
+  }
   system->c = c;
   rf_free(own);
+  if (status || !*slipped) return status;
   run->phase.last = run->phase.best = INFINITY;
+  run->phase.high = true; /* at the smaller scale the weights, O(1/q) off, may still hold them */
   run->h = 0;
   return status;
 }
@@ -278,6 +285,10 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   run->fresh = false;
   double before = phase->last;
   phase->last = !status && polish->ok ? polish->distance : INFINITY;
+  bool slipped = false, solved = polish->ok || (run->system.spread && !isnan(polish->slips));
+  bool at_rest = !status && solved && point_moved(run, polish) < RF_TOL_NEAR;
+  if (at_rest) status = let_slip(run, polish, &slipped);
+  if (slipped) return status;
   if (status || !polish->ok) {
     phase->best = INFINITY;
     return status;
@@ -290,9 +301,9 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool still = stopped_falling(run, distance), settled = distance < RF_TOL_NEAR;
   settled = settled || (distance < RF_TOL_NEAR_STILL && still);
-  bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
-  if (run->system.spread && polish->slips > run->context->tol.kkt) return let_slip(run, polish);
+  if (!at_rest) status = let_slip(run, polish, &slipped);
+  if (status || slipped) return status;
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&

@@ -297,13 +297,17 @@ static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *sys
     own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * system->problem->y[i];
   system->c = own;
   polish->ok = sides_hold(polish, system);
-  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++) {
+  bool beside = !polish->ok;
+  for (rf_index g = 0; g < polish->n_groups && !beside && !status; g++) {
+    bool holds = true;
     double off = 0, length = rf_la_norm(polish->beta + g * system->d, system->d);
     if (system->slide[polish->groups[g].unit].n_on > 0)
-      status = slides_hold(system, polish->groups[g].unit, own + n, &polish->ok, &off);
+      status = slides_hold(system, polish->groups[g].unit, own + n, &holds, &off);
+    polish->ok = polish->ok && holds;
     all += length, sum += off * off * length;
   }
-  polish->slips = sqrt(0.5 * sum / fmax(all, RF_TOL_TINY)); /* |w|^2 is half of a group's |theta|^2 */
+  polish->slips =
+      beside ? NAN : sqrt(0.5 * sum / fmax(all, RF_TOL_TINY)); /* |w|^2 is half of a group's |theta|^2 */
   system->c = c;
   rf_free(own);
   return status;
@@ -340,6 +344,7 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     drop_group(polish, g, d);
   }
   if (polish->n_groups == 0) return RF_OK;
+  polish->slips = NAN;
   polish->beta = RF_NEW(double, polish->n_groups *d);
   if (!polish->beta) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
   /* where a group that a long row feels is gone, the rest of the solution separates, that of the state not */
