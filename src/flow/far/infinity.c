@@ -253,7 +253,8 @@ static RfStatus let_slip(RfRun *run, const RfPolish *polish, bool *slipped) {
   double *c = system->c, *own = RF_NEW(double, 2 * system->n + system->d);
   if (!own) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
-  for (rf_index i = 0; i < system->n; i++) own[i] = polish->lambda[i] * run->problem->y[i];
+  for (rf_index i = 0; i < system->n; i++)
+    own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
   system->c = own;
   for (rf_index u = 0; u < system->units && !status; u++) {
     rf_index before = system->slide[u].n_on;

@@ -254,7 +254,8 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   for (rf_index z = 0; z < slide->n_planes; z++) {
     double out = fmax(0, fmax(leak - slopes[z], slopes[z] - 1));
     if (!(out <= RF_TOL_SLOPE_LIMIT)) *hold = false;
-    *off += out * fabs(system->c[slide->first[z]]) * system->x_norm[slide->first[z]];
+    if (system->seen[slide->first[z]]) /* else a wall, of any weight */
+      *off += out * fabs(system->c[slide->first[z]]) * system->x_norm[slide->first[z]];
   }
   return RF_OK;
 }

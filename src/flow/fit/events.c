@@ -114,6 +114,8 @@ static double slope_left(const RfSystem *system, const RfSlide *slide, const Rea
   /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
   double push = kink_of(system, slide, z), beyond = reach->beyond;
   double acts = reach->apart + strength_on_line(system, slide, z);
+  /* and a long row, far lighter than that, is weighed against weights that are known to as much */
+  if (system->grade && acts > push) beyond *= acts / push;
   double known = reach->unsure / push, above = fmax(beyond, known);
   double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
   double below = slope - (system->problem->leak - slack);
