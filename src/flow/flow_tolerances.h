@@ -187,7 +187,10 @@
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
 #define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
 #define RF_TOL_STRIDE_ON      1e-8  /* a unit this near to a hyperplane it was held on is still there */
-#define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
+#define RF_TOL_STRIDE_CROSSED                                                                                \
+  300.0 /* crossings in long steps from which on some are in a wrong order: of ten random problems long      \
+           steps decided all four with fewer, and one of the six with as many */
+#define RF_TOL_STRIDE_SHARE 1e-4 /* of sum |a||w|: a unit that matters to the margins */
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
