@@ -12,8 +12,8 @@
 #define RF_TOL_SLOPE_STIFF                                                                                   \
   3e-6 /* the same at the end of an implicit step, where the weights are known to its error times q */
 #define RF_TOL_SLOPE_BLUR                                                                                    \
-  4.0 /* and with long rows this times the rounding of a margin: a ratio of two weights, two roundings each  \
-       */
+  4.0 /* and with long rows this times the part of the push that is rounding of its margins, over the kink:  \
+         a ratio of two weights, two roundings each */
 #define RF_TOL_SLOPE_ORIGIN                                                                                  \
   3e-6 /* and at w = 0: what is let go late by e has missed a way of e^2, and w = 0 is known to 1e-9 */
 #define RF_TOL_SLOPE_AT      1e-12 /* the same where the moment is looked for, so that it is found before that */

@@ -363,7 +363,7 @@ RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
   if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
-    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
+    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, -1, -1);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
