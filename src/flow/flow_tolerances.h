@@ -56,6 +56,7 @@
 #define RF_TOL_STILL_IMPLICIT   1e-15
 #define RF_TOL_MARGIN           0.02  /* error of a margin that leaves its weight meaningful */
 #define RF_TOL_MARGIN_CANCELLED 0.4   /* the same, were all errors to add up, */
+#define RF_TOL_FROZEN_ROUNDING  1e-7  /* of a step at a frozen scale: what the usual tolerance allows */
 #define RF_TOL_FINITE           0.03  /* of the tolerance, for weights at a finite time */
 #define RF_TOL_CARE             1e-13 /* finest tolerance of implicit steps, some hundred ulps */
 #define RF_TOL_TRIAL                                                                                         \

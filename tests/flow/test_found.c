@@ -141,6 +141,9 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
     /* drifts that rounding hides before the hyperplane is met, at ln t = 35: undecided */
     {FAMILY_LINE, 1794840183, 159, false, RF_FLOW_NOT_SEPARATED},
+    /* at a frozen scale a run at a finer tolerance made steps as short as rounding of its margins asked for,
+     * and had not arrived after 10000: undecided */
+    {FAMILY_GAUSSIAN, 1794851367, 367, false, RF_FLOW_CONVERGED},
     /* two rows on one ray with different labels, and a drift all the same */
     {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };
