@@ -152,6 +152,7 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_bool(tape, &run->phase.high);
   put_index(tape, &run->phase.crossed);
   put(tape, &run->phase.edge);
+  put_doubles(tape, run->phase.fading, 3);
   put_doubles(tape, run->phase.marks, RF_MARKS);
   put_doubles(tape, run->phase.point, RF_MARKS);
   put_int(tape, &run->wakes);

@@ -295,6 +295,7 @@ typedef struct RfPhase {
   bool high;        /* frozen: the larger scale, for good */
   rf_index crossed; /* units that have changed a side in long steps, each time they did */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
+  double fading[3]; /* frozen: of units without a group: ln of their share, kappa then, looks in a row */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
   double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;

@@ -160,6 +160,8 @@
 #define RF_TOL_STILL_FALLS 0.9  /* distance over that a growth time before: it has stopped falling */
 #define RF_TOL_STILL_GROWTH                                                                                  \
   1.0 /* ln of the size gained in a growth time: what dies out falls by a tenth in much less */
+#define RF_TOL_FADING_LOOK 1.15 /* growth of kappa from look to look at a share that falls like 1/kappa, */
+#define RF_TOL_FADING      0.05 /* and of the power 1: e^-kappa/q has 1.15 times its last one at each look */
 #define RF_TOL_SIDE_LIMIT  1e-7 /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
 

@@ -144,6 +144,10 @@ static const Found found[] = {
     /* at a frozen scale a run at a finer tolerance made steps as short as rounding of its margins asked for,
      * and had not arrived after 10000: undecided */
     {FAMILY_GAUSSIAN, 1794851367, 367, false, RF_FLOW_CONVERGED},
+    /* a neuron whose growth differs from the network's by its own share, which falls like 1/kappa: followed
+     * to kappa = 3e5, undecided */
+    {FAMILY_ORTHONORMAL, 1794851367, 613, false, RF_FLOW_CONVERGED},
+    {FAMILY_CUBE, 1794857969, 94, false, RF_FLOW_CONVERGED},
     /* two rows on one ray with different labels, and a drift all the same */
     {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };

@@ -221,15 +221,36 @@ static double point_moved(RfRun *run, const RfPolish *polish) {
   return sqrt(sum / RF_MARKS);
 }
 
+static double largest_size(const RfRun *run, const RfPolish *polish) {
+  double largest = -INFINITY;
+  for (rf_index u = 0; u < run->system.units; u++)
+    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
+  return largest;
+}
+
 /* A unit of this size (ln) shows in the limit. One that has not come to its group yet will be there what the
  * way makes of it, which at some distance from the point is not that of the point; one that keeps its share
  * and has no group to join is missing. */
 static bool matters(const RfRun *run, const RfPolish *polish, double size) {
-  double largest = -INFINITY;
   if (run->problem->freeze_second) return false; /* nobody joins */
-  for (rf_index u = 0; u < run->system.units; u++)
-    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
-  return size > largest + log(RF_TOL_NEAR);
+  return size > largest_size(run, polish) + log(RF_TOL_NEAR);
+}
+
+/* A unit without a group that grows with the network to first order, and whose own share s is what holds it
+ * back: ds = -c s^2 dkappa, so that s kappa tends to a constant, and s to nothing, more slowly than anything
+ * that dies out. What falls otherwise, by O(1/q) of a frozen scale, say, does so by another power at every
+ * look. */
+enum { FADING_LOOKS = 3 };
+
+static bool fades(RfRun *run, const RfPolish *polish) {
+  double *before = &run->phase.fading[0], *at = before + 1, *looks = before + 2;
+  double share = 2 * (polish->left_out - largest_size(run, polish)), kappa = run->system.kappa;
+  if (!(kappa < RF_TOL_FADING_LOOK * *at)) {
+    double power = *at > 0 ? (*before - share) / log(kappa / *at) : 0;
+    *looks = fabs(power - 1) < RF_TOL_FADING ? *looks + 1 : 0;
+    *before = share, *at = kappa;
+  }
+  return *looks >= FADING_LOOKS;
 }
 
 /* The distance to the polished point no longer falls: what dies out does so with the growth of the network,
@@ -276,7 +297,7 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   status = escape_test(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
-            !matters(run, polish, polish->left_out);
+            (!matters(run, polish, polish->left_out) || fades(run, polish));
     return status;
   }
   run->escapes++;
