@@ -88,6 +88,21 @@ static const Found found[] = {
     {1794803333, 93, RF_FLOW_NOT_SEPARATED},
     /* ln S = 2e6 is known to 5e-10, and the time of a step was to be right to 1e-11: no step */
     {1794801473, 63, RF_FLOW_NOT_SEPARATED},
+    /* neurons of a merged unit parted across the hyperplane that had held it: sides off by 1e-7 and 4e-7 */
+    {1794851367, 110, RF_FLOW_CONVERGED},
+    {1794851367, 786, RF_FLOW_NOT_SEPARATED},
+    /* what the weights move to follow the margins was taken for a way back across a hyperplane just left */
+    {1794851367, 475, RF_FLOW_NOT_SEPARATED},
+    /* slopes were not looked at where two trials are interpolated: velocity off by 7e-5 */
+    {1794851367, 1019, RF_FLOW_CONVERGED},
+    /* put back from 1e-11 beyond a hyperplane that nothing drives it across: a margin off by 0.05 */
+    {1794851367, 1574, RF_FLOW_NOT_SEPARATED},
+    /* put on a hyperplane from within the rounding of a step, and the margins were not kept */
+    {1794851367, 1625, RF_FLOW_CONVERGED},
+    {1794851367, 1835, RF_FLOW_CONVERGED},
+    /* the rounding of a weightless row's margin was that of every slope; mirrored rows that nearly cancel */
+    {1794851367, 1769, RF_FLOW_NOT_SEPARATED},
+    {1794851367, 1948, RF_FLOW_NOT_SEPARATED},
 };
 
 static void found_before(void **state) {
@@ -107,7 +122,7 @@ static void found_before(void **state) {
                   rf_flow_outcome_name(result.limit.outcome), result.limit.why);
     bool open = family_left_open(&result.limit, found[k].outcome);
     undecided += open;
-    assert_true(open || result.audit.passed);
+    assert_true(result.audit.passed);
     if (!open) assert_int_equal(result.limit.outcome, found[k].outcome);
     if (!open && found[k].outcome == RF_FLOW_CONVERGED) {
       RfKkt kkt = {0};

@@ -5,7 +5,7 @@
  * point is the flow's limit only when no vanishing unit would grow faster than the network under its
  * multipliers (exact alignment with weights lambda_i y_i, in which the network's own rate is 1); one that
  * would is carried to where it matters, and integration goes on. */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "core/core.h"
 #include "flow/flow_tolerances.h"
 
@@ -107,9 +107,10 @@ static RfStatus advance(RfRun *run) {
  * sample at margin 0 has all the weight, and what the scale is off is O(1/q). */
 static RfStatus wake(RfRun *run) {
   RfSystem *system = &run->system;
-  bool folded;
+  bool folded, parted = false;
   RfStatus status = rf_layer_fold(run, RF_FOLD_ALL, &folded);
-  if (!status && folded) status = rf_run_resize(run);
+  if (!status) status = rf_system_balance(system, 0, &parted); /* what has grown may shrink again */
+  if (!status && (folded || parted)) status = rf_run_resize(run);
   double *rho = rf_system_rho(system, system->y), power = run->problem->freeze_second ? 1 : 2;
   double room = log(RF_TOL_Q_MOST / fmax(1, rf_system_possible_margin(system))) / power;
   double back = fmin(system->kappa, fmax(0, room));

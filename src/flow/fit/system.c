@@ -240,27 +240,6 @@ double rf_system_reach(const RfSystem *system) {
   return fmax(reach, RF_TOL_TINY);
 }
 
-double rf_system_terms(const RfSystem *system, rf_index i) {
-  rf_index n = system->n, d = system->d, units = system->units;
-  double terms = 0;
-  for (rf_index u = 0; u < units; u++) {
-    double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
-                           rf_system_amplitude(system, system->y[units * (d + 1) + u]);
-    for (rf_index j = 0; j < d && size > 0; j++)
-      sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
-    terms += size * sum;
-  }
-  return terms;
-}
-
-double rf_system_blur(const RfSystem *system) {
-  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
-  for (rf_index i = 0; i < system->n && system->grade; i++)
-    if (system->seen[i] && system->p[i] * system->x_norm[i] > least)
-      blur = fmax(blur, rf_system_terms(system, i) * DBL_EPSILON);
-  return system->by_margins ? blur / fmax(1, system->q_least) : blur;
-}
-
 double rf_system_possible_margin(const RfSystem *system) {
   double longest = 0, sum = 0;
   const double *a = system->y + system->units * system->d, *rho = a + system->units;
