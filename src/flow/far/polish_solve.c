@@ -47,6 +47,7 @@ typedef struct Newton {
   int32_t *pivot; /* N + most */
   double *row;
   uint8_t *is_active; /* n */
+  uint64_t *tried;    /* 3 n + 10: active sets there were, as numbers */
   bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
 
@@ -79,6 +80,9 @@ static double row_length(const Newton *newton, rf_index r) {
  * for at most. */
 enum { DUAL_FROM = 150, MOST_ACTIVE = 3000 };
 
+/* Active sets that are tried. */
+static rf_index most_rounds(const RfSystem *system) { return 3 * system->n + 10; }
+
 static void newton_free(Newton *newton) {
   rf_free(newton->active);
   rf_free(newton->rows);
@@ -86,6 +90,7 @@ static void newton_free(Newton *newton) {
   rf_free(newton->copy);
   rf_free(newton->pivot);
   rf_free(newton->is_active);
+  rf_free(newton->tried);
   rf_free(newton->plane_rows);
 }
 
@@ -120,12 +125,13 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
+  newton->tried = RF_NEW(uint64_t, most_rounds(system));
   newton->rows = RF_NEW(double, most *N + 4 * N + 3 * n);
   newton->matrix = RF_NEW(double, square + total);
   newton->copy = RF_NEW(double, newton->dual ? 1 : square);
   newton->pivot = RF_NEW(int32_t, total);
-  if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix || !newton->copy ||
-      !newton->pivot) {
+  if (!newton->active || !newton->is_active || !newton->tried || !newton->rows || !newton->matrix ||
+      !newton->copy || !newton->pivot) {
     newton_free(newton);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
   }
@@ -334,9 +340,14 @@ static double largest_unknown(const Newton *newton) {
   return newton->graded ? 1 : fmax(1, rf_la_max_abs(newton->z, newton->N));
 }
 
+/* Steps of Newton's method that do not become half as long after so many of them are rounding of equations
+ * that are nearly dependent. */
+enum { NEWTON_STALE = 6 };
+
 static RfStatus solve_active(RfContext *context, const RfPolish *polish, const RfSystem *system,
                              Newton *newton) {
-  double size = INFINITY, scale;
+  double size = INFINITY, scale, least = INFINITY;
+  int stale = 0;
   RfStatus status = RF_OK;
   if (newton->r > 0) {
     if (!objective(polish, system, newton, NULL, 0)) return RF_OK;
@@ -351,6 +362,9 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     scale = largest_unknown(newton);
     if (size <= RF_TOL_NEWTON * scale) break;
     if (round > 8 && size <= RF_TOL_NEWTON_LATE * scale) break;
+    stale = size < 0.5 * least ? 0 : stale + 1;
+    if (stale == 0) least = size;
+    if (round > 8 && stale >= NEWTON_STALE) break;
     if (round > 14 && size > RF_TOL_NEWTON_LOST * scale)
       break; /* a group vanishes, or the equations contradict each other */
   }
@@ -532,6 +546,14 @@ static bool collapses(const RfPolish *polish, const Newton *newton, rf_index d) 
   return least <= RF_TOL_COLLAPSED * most;
 }
 
+/* The active set has been tried before: where the equations have no solution samples come and go for ever. */
+static bool tried_before(const Newton *newton, rf_index n, rf_index round) {
+  newton->tried[round] = rf_pattern_hash((const int8_t *)newton->is_active, n);
+  for (rf_index k = 0; k < round; k++)
+    if (newton->tried[k] == newton->tried[round]) return true;
+  return false;
+}
+
 RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
   Newton newton;
@@ -540,7 +562,8 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
   polish->ok = false;
   polish->idle = -1;
   bool going = begin(polish, system, &newton);
-  for (rf_index round = 0; round < 3 * n + 10 && going && !status; round++) {
+  for (rf_index round = 0; round < most_rounds(system) && going && !status; round++) {
+    if (tried_before(&newton, n, round)) break;
     memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
     status = solve_active(context, polish, system, &newton);
     if (status) break;

@@ -345,11 +345,20 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
+/* What rounding of the margins, in the weights, moves units by in a step at a frozen scale: shorter steps
+ * than this allows are no finer. */
+static double rounding_of_step(const RfRun *run, double h) {
+  const RfSystem *system = &run->system;
+  double speed = RF_TOL_ROUNDING * rf_system_possible_margin(system) * rf_system_reach(system);
+  return run->phase.part == 3 ? fmin(RF_TOL_FROZEN_ROUNDING, speed * h) : 0;
+}
+
 /* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
  * slides, have to stay meaningful. */
-static double tolerance(const RfRun *run) {
+static double tolerance(const RfRun *run, double h) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
+  loose = fmax(loose, rounding_of_step(run, h));
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
   if (!run->system.grade && !rf_implicit_plain(run->implicit_method)) /* which look at the margins */
     loose = fmin(loose, RF_TOL_MARGIN_CANCELLED /
@@ -361,7 +370,7 @@ static double tolerance(const RfRun *run) {
  * leaves across them, 1e-10, would show in the margins. */
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
-  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run, h));
   if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
     return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, -1, -1);
   for (rf_index k = 0; k < system->units && !status; k++)
