@@ -57,9 +57,10 @@ static const RfField flow[] = {
     RF_NUMBER_ROW("phases.t_fit", "time", "start of fitting"),
     RF_NUMBER_ROW("phases.T_bound", "time", "the papers' bound where its assumptions hold"),
     RF_OBJECT_ROW("events[]", "changes of activation along the run"),
-    RF_NUMBER_ROW(
-        "events[].log_t", "ln time",
-        "when; null at t = 0; once the scale is frozen known to 1e-3 of itself, from 1e290 on a lower bound"),
+    RF_NUMBER_ROW("events[].log_t", "ln time",
+                  "when; null at t = 0; once the scale is frozen known to 1e-3 of itself (some 1e-2 where "
+                  "neurons of one "
+                  "group part at a ridge), from 1e290 on a lower bound"),
     RF_INTEGER_ROW("events[].neuron", "which neuron"),
     RF_INTEGER_ROW("events[].sample", "which sample"),
     RF_STRING_ROW("events[].kind", "cross | slide | release | die | branch"),

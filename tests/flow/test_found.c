@@ -141,6 +141,13 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
     /* drifts that rounding hides before the hyperplane is met, at ln t = 35: undecided */
     {FAMILY_LINE, 1794840183, 159, false, RF_FLOW_NOT_SEPARATED},
+    /* at a frozen scale a run at a finer tolerance made steps as short as rounding of its margins asked for,
+     * and had not arrived after 10000: undecided */
+    {FAMILY_GAUSSIAN, 1794851367, 367, false, RF_FLOW_CONVERGED},
+    /* a neuron whose growth differs from the network's by its own share, which falls like 1/kappa: followed
+     * to kappa = 3e5, undecided */
+    {FAMILY_ORTHONORMAL, 1794851367, 613, false, RF_FLOW_CONVERGED},
+    {FAMILY_CUBE, 1794857969, 94, false, RF_FLOW_CONVERGED},
     /* two rows on one ray with different labels, and a drift all the same */
     {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };
@@ -238,21 +245,44 @@ static void candidates(void **state) {
   family_problem_free(&p);
 }
 
-/* Two neurons of one group meet a ridge at a frozen scale when rounding no longer tells them apart; which
- * goes first decides where the flow goes, 0.7 apart. Both runs once took them together, and 2e-12 was told.
+/* Neurons that start with |a| != |w| never counted as balanced, were never merged, and met a ridge of a
+ * frozen scale as far apart as rounding had them at that scale; who goes first decides where the flow goes.
  */
-static void order_lost(void **state) {
+static void balanced_by_growth(void **state) {
   (void)state;
-  FamilyProblem p;
-  RfFlowResult result;
-  follow_one(&p, &result, FAMILY_MIXED, 1794801601, 329);
-  print_message("%s, %g, %lld candidates\n", rf_flow_outcome_name(result.limit.outcome),
-                result.limit.direction_error, (long long)result.limit.n_candidates);
-  assert_true(result.audit.passed);
-  assert_true(result.limit.direction_error > 0.1 || result.limit.compared.disagreed > 0.1);
-  assert_true(result.limit.outcome == RF_FLOW_CONVERGED || result.limit.n_candidates >= 2);
-  rf_flow_result_free(&result);
-  family_problem_free(&p);
+  static const struct {
+    Family family;
+    uint64_t seed;
+    rf_index number;
+  } list[] = {/* 0.23 away from a finer run, 7e-10 told */
+              {FAMILY_GAUSSIAN, 1794851367, 656},
+              /* 0.76 away, 1.4e-12 told */
+              {FAMILY_MIXED, 1794838691, 866},
+              /* runs that end 0.73 apart */
+              {FAMILY_MIXED, 1794801601, 329}};
+  for (size_t j = 0; j < sizeof list / sizeof *list; j++) {
+    RfContext context;
+    FamilyProblem p;
+    RfFlowSettings settings;
+    RfFlowResult results[3];
+    rf_context_init(&context);
+    assert_ok(&context,
+              family_problem_new(&context, &p, list[j].family, list[j].seed, list[j].number, false));
+    rf_flow_settings_init(&settings);
+    settings.check_direction = settings.with_alignment = settings.audit = false;
+    for (int k = 0; k < 3; k++) {
+      RfFlowVariant variant = rf_flow_usual;
+      if (k == 1) variant.tolerance = 1e-3;
+      if (k == 2)
+        variant.q_frozen *= 0.25, variant.q_slow *= 0.5, variant.together = 0.1, variant.by_steps = true;
+      settings.variant = &variant;
+      assert_ok(&context, rf_flow_run(&context, &results[k], &p.flow, &settings));
+      assert_int_equal(results[k].limit.outcome, RF_FLOW_CONVERGED);
+      assert_true(rf_net_distance(&results[0].limit.net, &results[k].limit.net) < 1e-6);
+    }
+    for (int k = 0; k < 3; k++) rf_flow_result_free(&results[k]);
+    family_problem_free(&p);
+  }
 }
 
 /* Three neurons leave a saddle that they were at to rounding, one after the other: the order is rounding, the
@@ -334,8 +364,8 @@ static void late_events(void **state) {
   }
   rf_index n = results[0].n_events;
   assert_int_equal(n, results[1].n_events);
-  for (rf_index e = 0; e < n; e++)
-    assert_relative(results[1].events[e].log_t, results[0].events[e].log_t, 1e-3);
+  for (rf_index e = 0; e < n; e++) /* neurons are parted before a ridge: O(1/(q v)), F.6a */
+    assert_relative(results[1].events[e].log_t, results[0].events[e].log_t, 2e-2);
   assert_true(results[0].events[n - 1].log_t > 1e15);
   for (int k = 0; k < 2; k++) {
     assert_true(results[k].log_t_end >= results[k].events[n - 1].log_t);
@@ -348,8 +378,8 @@ static void late_events(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(candidates),
-                                     cmocka_unit_test(order_lost),   cmocka_unit_test(shares_left_open),
-                                     cmocka_unit_test(taken_early),  cmocka_unit_test(late_events)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(found_before),       cmocka_unit_test(candidates),
+                                     cmocka_unit_test(balanced_by_growth), cmocka_unit_test(shares_left_open),
+                                     cmocka_unit_test(taken_early),        cmocka_unit_test(late_events)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

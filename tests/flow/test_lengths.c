@@ -88,6 +88,42 @@ static const Found found[] = {
     {1794803333, 93, RF_FLOW_NOT_SEPARATED},
     /* ln S = 2e6 is known to 5e-10, and the time of a step was to be right to 1e-11: no step */
     {1794801473, 63, RF_FLOW_NOT_SEPARATED},
+    /* neurons of a merged unit parted across the hyperplane that had held it: sides off by 1e-7 and 4e-7 */
+    {1794851367, 110, RF_FLOW_CONVERGED},
+    {1794851367, 786, RF_FLOW_NOT_SEPARATED},
+    /* what the weights move to follow the margins was taken for a way back across a hyperplane just left */
+    {1794851367, 475, RF_FLOW_NOT_SEPARATED},
+    /* slopes were not looked at where two trials are interpolated: velocity off by 7e-5 */
+    {1794851367, 1019, RF_FLOW_CONVERGED},
+    /* put back from 1e-11 beyond a hyperplane that nothing drives it across: a margin off by 0.05 */
+    {1794851367, 1574, RF_FLOW_NOT_SEPARATED},
+    /* put on a hyperplane from within the rounding of a step, and the margins were not kept */
+    {1794851367, 1625, RF_FLOW_CONVERGED},
+    {1794851367, 1835, RF_FLOW_CONVERGED},
+    /* the rounding of a weightless row's margin was that of every slope; mirrored rows that nearly cancel */
+    {1794851367, 1769, RF_FLOW_NOT_SEPARATED},
+    {1794851367, 1948, RF_FLOW_NOT_SEPARATED},
+    /* a slide that holds beyond its slope by 2e-8 only, which is 6e-8 of a direction beside a long row: a KKT
+     * residual of 1e-8, groups that cannot agree on their sizes, no KKT point */
+    {1794851367, 1360, RF_FLOW_CONVERGED},
+    {1794851367, 1304, RF_FLOW_CONVERGED},
+    {1794851367, 1006, RF_FLOW_CONVERGED},
+    {1794859253, 133, RF_FLOW_CONVERGED},
+    {1794859253, 208, RF_FLOW_CONVERGED},
+    /* with walls that hold with slopes of 1e-287 */
+    {1794851367, 66, RF_FLOW_NOT_SEPARATED},
+    /* a sample of next to no weight keeps a group: no KKT point without it */
+    {1794851367, 553, RF_FLOW_CONVERGED},
+    /* what putting groups on hyperplanes moves the margins of the polish by */
+    {1794851367, 1350, RF_FLOW_CONVERGED},
+    /* an input that is rounding makes 1e-4 of the least margin: no kink, and the certificate failed */
+    {1794851367, 1434, RF_FLOW_CONVERGED},
+    /* weights that are known to 3e-6, beside a slope of a sample 1e6 times lighter: let go and taken up for
+     * ever
+     */
+    {1794851367, 36, RF_FLOW_NOT_SEPARATED},
+    /* the same move of the weights, however far, in trials that become ever shorter: no step */
+    {1794859253, 183, RF_FLOW_CONVERGED},
 };
 
 static void found_before(void **state) {
@@ -107,7 +143,7 @@ static void found_before(void **state) {
                   rf_flow_outcome_name(result.limit.outcome), result.limit.why);
     bool open = family_left_open(&result.limit, found[k].outcome);
     undecided += open;
-    assert_true(open || result.audit.passed);
+    assert_true(result.audit.passed);
     if (!open) assert_int_equal(result.limit.outcome, found[k].outcome);
     if (!open && found[k].outcome == RF_FLOW_CONVERGED) {
       RfKkt kkt = {0};

@@ -22,7 +22,7 @@ void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const doub
   for (rf_index j = 0; j < d; j++) apart[j] = shrunk * (row[j] - along * (was[j] / size + w[j] / now));
   rf_la_axpy(apart, -rf_la_quick_dot(apart, w, d) / (now * now), w,
              d); /* what lies along it is in its size */
-  if (system->unit_of[k] >= 0 && !system->grade) rf_system_project(system, system->unit_of[k], apart);
+  if (system->unit_of[k] >= 0) rf_system_put_on(system, system->unit_of[k], apart);
 }
 
 double rf_apart_log_norm(const RfSystem *system, rf_index k) {
@@ -256,7 +256,7 @@ RfStatus rf_apart_slide(RfSystem *system, rf_index unit) {
     double *row = system->apart + k * (2 * d + 1);
     if (system->unit_of[k] != unit) continue;
     rf_apart_of(system, k, row[2 * d], system->y + unit * d, work); /* its size stays that of its time */
-    rf_system_project(system, unit, work);
+    rf_system_put_on(system, unit, work);
     memcpy(row, work, (size_t)d * sizeof(double));
     memcpy(row + d, system->y + unit * d, (size_t)d * sizeof(double));
   }

@@ -12,5 +12,10 @@ void rf_apart_make_room(RfSystem *system, rf_index grown);
 RfStatus rf_apart_copy_pattern(RfSystem *system, rf_index unit, rf_index to);
 /* From now on there are `grown` units. */
 void rf_apart_grown(RfSystem *system, rf_index grown);
+/* merge.c: neurons that have grown until a^2 - |w|^2, which stays, is the square of `together` of them are
+ * balanced, and others are not any more; parted: there are more units now. */
+RfStatus rf_system_balance(RfSystem *system, double together, bool *parted);
+/* (a^2 - |w|^2)/|(w,a)|^2 of a start that is rounding. */
+bool rf_start_balanced(double difference);
 
 #endif

@@ -58,6 +58,27 @@ static double strength(const RfSystem *system, rf_index k) {
   return sum;
 }
 
+/* What of that, and of the samples that it slides on, is rounding of the margins: by its own terms for each,
+ * since a long row whose margin is known to little may have next to no weight. */
+static double unsure(const RfSystem *system, rf_index k) {
+  rf_index n = system->n;
+  double sum = 0;
+  for (rf_index i = 0; i < n && system->grade; i++)
+    if (system->seen[i] && (system->slope[k * n + i] > 0 || system->sigma[k * n + i] == 0))
+      sum += fabs(system->c[i]) * system->x_norm[i] * fmin(1, rf_system_margin_blur(system, i));
+  return sum;
+}
+
+/* How much more the samples of hyperplane z push on its one side than on the other, over 1 - leak. */
+static double kink_of(const RfSystem *system, const RfSlide *slide, rf_index z) {
+  double sum = 0;
+  for (rf_index j = 0; j < slide->n_on; j++) {
+    rf_index i = slide->on[j];
+    if (slide->plane[j] == z) sum += system->c[i] * system->x_norm[i];
+  }
+  return fmax(fabs(sum), RF_TOL_TINY);
+}
+
 /* The same from the samples that share the line of hyperplane z: mirrored ones act whatever its slope. */
 static double strength_on_line(const RfSystem *system, const RfSlide *slide, rf_index z) {
   double sum = 0;
@@ -79,21 +100,23 @@ static double slope_slack(const RfRun *run, rf_index k) {
 /* What a slope of unit k has left until it counts as beyond [leak,1], at the last rf_system_fields, in units
  * of how far beyond that is. */
 typedef struct Reach {
-  double beyond, apart, blur;
+  double beyond, apart, unsure;
 } Reach;
 
 static Reach reach_of(const RfRun *run, rf_index k) {
   return (Reach){.beyond = slope_slack(run, k),
                  .apart = strength(&run->system, k),
-                 .blur = run->implicit ? RF_TOL_SLOPE_BLUR * rf_system_blur(&run->system) : 0};
+                 .unsure = run->implicit ? RF_TOL_SLOPE_BLUR * unsure(&run->system, k) : 0};
 }
 
 static double slope_left(const RfSystem *system, const RfSlide *slide, const Reach *reach, rf_index z,
                          double slope) {
   /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
-  double push = system->p[slide->first[z]] * system->x_norm[slide->first[z]];
-  double acts = reach->apart + strength_on_line(system, slide, z), beyond = reach->beyond;
-  double known = reach->blur * (1 + acts / fmax(push, RF_TOL_TINY)), above = fmax(beyond, known);
+  double push = kink_of(system, slide, z), beyond = reach->beyond;
+  double acts = reach->apart + strength_on_line(system, slide, z);
+  /* and a long row, far lighter than that, is weighed against weights that are known to as much */
+  if (system->grade && acts > push) beyond *= acts / push;
+  double known = reach->unsure / push, above = fmax(beyond, known);
   double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
   double below = slope - (system->problem->leak - slack);
   return fmin(below / fmax(slack, RF_TOL_TINY), (1 + above - slope) / above);
@@ -139,14 +162,19 @@ static RfStatus slide_hits(RfRun *run, rf_index k) {
   return status;
 }
 
-RfStatus rf_events_find_slides(RfRun *run) {
+RfStatus rf_events_slides(RfRun *run) {
   RfSystem *system = &run->system;
   RfStatus status = RF_OK;
-  run->n_hits = 0;
-  memcpy(run->y_end, system->y, (size_t)rf_system_size(system) * sizeof(double));
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k] && system->slide[k].n_on > 0) status = slide_hits(run, k);
   return status;
+}
+
+RfStatus rf_events_find_slides(RfRun *run) {
+  RfSystem *system = &run->system;
+  run->n_hits = 0;
+  memcpy(run->y_end, system->y, (size_t)rf_system_size(system) * sizeof(double));
+  return rf_events_slides(run);
 }
 
 /* log_t at the end of an explicit step, from its last component. */
@@ -197,6 +225,25 @@ static bool not_driven(const RfRun *run, rf_index k, rf_index i) {
          push <= RF_TOL_CANCELLED * strength(system, k) * system->x_norm[i];
 }
 
+/* A unit that was on a hyperplane, moves off it at both ends of the step (by m0, m1 > 0, were that its way),
+ * and is beyond it, by more: what the weights move to follow the margins that the state carries, which does
+ * not go to nothing with the length of a trial. */
+static bool follows(const RfSystem *system, double slack, double v0, double v1, double m0, double m1) {
+  return system->by_margins && v0 <= slack && m0 > 0 && m1 > 0 && -v1 > fmax(m0, m1);
+}
+
+/* A unit beyond its side by what is no motion: put back before growth makes a margin of it; where it is far
+ * for rounding (there is no rounding in a margin of a long row) the others make up for that. */
+static RfStatus put_back(RfRun *run, rf_index k, rf_index i, bool far) {
+  RfSystem *system = &run->system;
+  if (far && system->grade && !run->problem->freeze_second)
+    return rf_plain_put_on(run->context, system, run->y_end, k, i);
+  rf_system_note(system);
+  rf_system_meet(system, i, run->y_end + k * system->d);
+  rf_system_keep_rounding(system, run->y_end);
+  return RF_OK;
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
@@ -215,14 +262,10 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
-    below = below && !not_driven(run, k, i);
+    below = below && !not_driven(run, k, i) && !follows(system, slack, v0, v1, h * s * d0[i], h * s * d1[i]);
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
+    if (!status && !below && v1 < 0 && run->implicit) status = put_back(run, k, i, v1 < floor);
     if (status) return status;
-    /* a little beyond its side by rounding: put back before growth makes a margin of it */
-    if (below || !(v1 < 0) || !run->implicit) continue;
-    rf_system_note(system);
-    rf_system_meet(system, i, run->y_end + k * d);
-    rf_system_keep_rounding(system, run->y_end);
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;
   if (run->n_hits == before) rf_planes_clear(run, k, nearest);

@@ -1,5 +1,5 @@
 /* From the start until every margin is large, or until it is clear that this will not happen. */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/stride.h"
 #include "core/core.h"
@@ -143,10 +143,12 @@ static double log_separating_loss(const RfRun *run) { return rf_loss_log_value(r
 RfStatus rf_run_gather(RfRun *run) {
   rf_index merged = 0;
   bool folded = false;
+  bool parted = false;
   if (run->problem->freeze_second || rf_run_alone(run)) return RF_OK;
+  RfStatus status = run->phase.part == 3 ? rf_system_balance(&run->system, run->together, &parted) : RF_OK;
   rf_system_fields(&run->system, run->system.y);
   rf_system_planes(&run->system, run->system.y);
-  RfStatus status = rf_layer_fold(run, RF_FOLD_SAFE, &folded);
+  if (!status) status = rf_layer_fold(run, RF_FOLD_SAFE, &folded);
   if (!status && folded) {
     rf_system_fields(&run->system, run->system.y);
     rf_system_planes(&run->system, run->system.y);
@@ -158,7 +160,7 @@ RfStatus rf_run_gather(RfRun *run) {
   const double *q = rf_system_hold(&run->system, run->system.y);
   if (!status) status = rf_system_merge(&run->system, &merged, run->together);
   if (!status && merged > 0) rf_system_keep(&run->system, run->system.y, q);
-  merged += folded;
+  merged += folded || parted;
   if (merged > 0) rf_run_forget_repeats(run), run->held.steps = 0;
   if (!status && merged > 0) status = rf_run_resize(run);
   return status;
@@ -220,6 +222,8 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
     *outcome = RF_FLOW_INTERRUPTED, text = "stopped by the caller";
   else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps)
     *outcome = RF_FLOW_UNDECIDED, text = "step limit";
+  else if (run->may_give_up && (double)run->phase.crossed >= RF_TOL_STRIDE_CROSSED)
+    *outcome = RF_FLOW_UNDECIDED, text = "long steps with many crossings inside do not tell their order";
   if (text) rf_format(why, RF_WHY_SIZE, "%s", text);
   return text != NULL;
 }

@@ -23,6 +23,10 @@ void rf_blocks_solve(RfBlocks *blocks, const RfSystem *system, double *x);
 /* events.c: what is left, at y, until a hit counts as one; negative behind it, NaN where no one number tells.
  * Leaves the fields of the system anywhere. slopes: room for n. */
 double rf_events_left(RfRun *run, const RfHit *hit, const double *y, double *slopes);
+/* Adds the slides that end at y_end, where the last fields are, to the hits. */
+RfStatus rf_events_slides(RfRun *run);
+/* Rounding of margin i (margins.c). */
+double rf_system_margin_blur(const RfSystem *system, rf_index i);
 
 /* Small dense systems, rows contiguous: factors in place (false: singular), and solution. */
 bool rf_small_lu(double *A, int32_t *pivot, rf_index n);
@@ -65,9 +69,10 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
 /* The part `fraction` of the way from one state to the other, into the other, along which margins are linear.
  */
 void rf_plain_between(const RfSystem *system, const double *from, double *to, double fraction);
-/* Puts the units that slide on their hyperplanes, and moves all of them so that no margin that pushes
- * changes: what the linear algebra leaves across is a margin of a long row. */
-RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y);
+/* Puts the units that slide on their hyperplanes, and `unit` (-1: none) on that of the sample, and moves all
+ * of them so that no margin that pushes changes: what the linear algebra leaves across is a margin of a long
+ * row. */
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, rf_index unit, rf_index sample);
 /* f = derivative at the polar state y becomes that of the plain coordinates. */
 void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f);
 /* Blocks of the Jacobian, as unit_block of implicit.c. */

@@ -7,11 +7,38 @@
  *   z = Q u,   (1 - G C) z = Q A^-1 rhs,   G = Q A^-1 U,   u = A^-1 (rhs + U C z).
  * The right side is known to rounding of huge terms, but where margins are stiff 1 - G C is as large as the
  * margins, and the solution is known to as much less. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "flow/fit/implicit_internal.h"
 #include "flow/flow_tolerances.h"
+
+double rf_system_terms(const RfSystem *system, rf_index i) {
+  rf_index n = system->n, d = system->d, units = system->units;
+  double terms = 0;
+  for (rf_index u = 0; u < units; u++) {
+    double sum = 0, size = system->slope[u * n + i] * fabs(system->y[units * d + u]) *
+                           rf_system_amplitude(system, system->y[units * (d + 1) + u]);
+    for (rf_index j = 0; j < d && size > 0; j++)
+      sum += fabs(system->y[u * d + j] * system->problem->X[i * d + j]);
+    terms += size * sum;
+  }
+  return terms;
+}
+
+double rf_system_margin_blur(const RfSystem *system, rf_index i) {
+  double blur = rf_system_terms(system, i) * DBL_EPSILON;
+  return system->by_margins ? blur / fmax(1, system->q_least) : blur;
+}
+
+double rf_system_blur(const RfSystem *system) {
+  double least = RF_TOL_RATE * rf_system_reach(system), blur = 0;
+  for (rf_index i = 0; i < system->n && system->grade; i++)
+    if (system->seen[i] && system->p[i] * system->x_norm[i] > least)
+      blur = fmax(blur, rf_system_margin_blur(system, i));
+  return blur;
+}
 
 const double *rf_system_hold(RfSystem *system, const double *y) {
   if (!system->by_margins || system->residues == 0) return NULL;
@@ -47,7 +74,7 @@ void rf_system_keep_rounding(RfSystem *system, double *y) {
   rf_system_fields(system, y);
   for (rf_index i = 0; i < n; i++) { /* a unit that slides since then no longer has a part in them */
     double off = q[i] - system->q[i];
-    if (fabs(off) <= RF_TOL_CANCELLED * fmax(terms[i], rf_system_terms(system, i))) residue[i] += off;
+    if (fabs(off) <= RF_TOL_PLANE * fmax(terms[i], rf_system_terms(system, i))) residue[i] += off;
   }
   rf_system_fields(system, y);
 }

@@ -2,7 +2,7 @@
  * g.w), so balanced ones with equal signs approach a common direction (LLWA Lemma 5.3: the flow commutes with
  * splitting a neuron); once they agree to 1e-7 their difference changes the network by its square. The shares
  * of the members are kept exactly, and their differences so that they can be parted again (apart.c). */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -84,6 +84,42 @@ static void keep_apart(RfSystem *system, rf_index k, const double *old, double l
   for (rf_index j = 0; j < d; j++) row[j] = work[j] + old[j] - now[j];
   memcpy(row + d, now, (size_t)d * sizeof(double));
   row[2 * d] = log_norm;
+}
+
+bool rf_start_balanced(double difference) {
+  return fabs(difference) < RF_TOL_BALANCED * 0.5 * (1 + difference);
+}
+
+/* a = +-|w| to the square of `together`: from the start, or since (a^2 - |w|^2) e^{2 rho} stays while the
+ * neuron grows. */
+static bool is_balanced(const RfSystem *system, rf_index k, double together) {
+  double log_norm = system->y[system->units * (system->d + 1) + system->unit_of[k]] + system->offset[k];
+  double grown = log_norm + system->kappa - system->conserved[2 * k + 1], was = system->conserved[2 * k];
+  return rf_start_balanced(was) || fabs(was) * exp(fmin(0, -2 * grown)) < together * together;
+}
+
+RfStatus rf_system_balance(RfSystem *system, double together, bool *parted) {
+  rf_index before = system->units;
+  RfStatus status = RF_OK;
+  bool changed = false;
+  *parted = false;
+  if (system->problem->freeze_second) return RF_OK;
+  const double *q = rf_system_hold(system, system->y);
+  for (rf_index k = 0; k < system->m && !status; k++) {
+    rf_index u = system->unit_of[k];
+    if (u >= 0 && !system->dead[u] && system->only[u] < 0 && !is_balanced(system, k, together))
+      status = rf_system_part(system, u);
+  }
+  *parted = system->units > before;
+  if (*parted) rf_system_keep(system, system->y, q);
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    if (system->only[u] < 0 || system->dead[u]) continue;
+    bool now = is_balanced(system, system->only[u], together);
+    changed = changed || now != system->balanced[u];
+    system->balanced[u] = now;
+  }
+  if (changed) rf_system_normalise(system, system->y);
+  return status;
 }
 
 RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {

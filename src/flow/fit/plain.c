@@ -122,6 +122,8 @@ typedef struct Restore {
   double *G, *right; /* rank x rank; rank */
   double *normal;    /* rank rows of d: those of the carriers over their lengths, as one unit feels them */
   double *q;         /* n: margins as they were */
+  rf_index unit;     /* one that is put on a hyperplane which it does not slide on, -1: none, */
+  double *across;    /* d: and the unit normal of that, along those it slides on */
 } Restore;
 
 /* P_k s_i x_i/|x_i| of the carriers, with the signs of label and a. */
@@ -133,6 +135,10 @@ static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) 
     double factor = sign * system->problem->y[i] * system->slope[k * n + i] / system->x_norm[i];
     for (rf_index j = 0; j < d; j++) restore->normal[r * d + j] = factor * system->problem->X[i * d + j];
     rf_system_project(system, k, restore->normal + r * d);
+    if (k == restore->unit) {
+      double along = rf_la_quick_dot(restore->normal + r * d, restore->across, d);
+      rf_la_axpy(restore->normal + r * d, -along, restore->across, d);
+    }
   }
 }
 
@@ -175,21 +181,29 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
   return status;
 }
 
-RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y) {
-  rf_index n = system->n, d = system->d, sliding = 0;
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, rf_index unit, rf_index sample) {
+  rf_index n = system->n, d = system->d, sliding = unit >= 0;
   for (rf_index k = 0; k < system->units; k++) sliding += !system->dead[k] && system->slide[k].n_on > 0;
   if (sliding == 0 && !system->by_margins) return RF_OK;
-  Restore restore = {.carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d)};
+  Restore restore = {
+      .carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d + d), .unit = unit};
   RfStatus status = RF_OK;
   if (!restore.carrier || !restore.G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
   if (!status) {
     restore.right = restore.G + n * n, restore.q = restore.right + n, restore.normal = restore.q + n;
+    restore.across = restore.normal + n * d;
     rf_system_fields(system, y);
     memcpy(restore.q, system->q, (size_t)n * sizeof(double));
     restore.rank = rf_carriers(system, restore.carrier);
   }
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, y + k * d);
+  if (!status && unit >= 0) {
+    memcpy(restore.across, system->problem->X + sample * d, (size_t)d * sizeof(double));
+    rf_system_project(system, unit, restore.across);
+    rf_la_scale(restore.across, 1 / fmax(rf_la_norm(restore.across, d), RF_TOL_TINY), d);
+    rf_system_meet(system, sample, y + unit * d);
+  }
   /* the weights follow the margins that the state carries, or roundings would add up */
   if (system->by_margins)
     memset(y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));

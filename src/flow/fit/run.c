@@ -345,11 +345,20 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
+/* What rounding of the margins, in the weights, moves units by in a step at a frozen scale: shorter steps
+ * than this allows are no finer. */
+static double rounding_of_step(const RfRun *run, double h) {
+  const RfSystem *system = &run->system;
+  double speed = RF_TOL_ROUNDING * rf_system_possible_margin(system) * rf_system_reach(system);
+  return run->phase.part == 3 ? fmin(RF_TOL_FROZEN_ROUNDING, speed * h) : 0;
+}
+
 /* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
  * slides, have to stay meaningful. */
-static double tolerance(const RfRun *run) {
+static double tolerance(const RfRun *run, double h) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
+  loose = fmax(loose, rounding_of_step(run, h));
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
   if (!run->system.grade && !rf_implicit_plain(run->implicit_method)) /* which look at the margins */
     loose = fmin(loose, RF_TOL_MARGIN_CANCELLED /
@@ -361,9 +370,9 @@ static double tolerance(const RfRun *run) {
  * leaves across them, 1e-10, would show in the margins. */
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
-  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run, h));
   if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
-    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end);
+    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, -1, -1);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
@@ -428,6 +437,21 @@ static RfStatus try_to_event(RfRun *run, double *h) {
   return status;
 }
 
+/* Units that are to be put on hyperplanes from farther away than rounding: at equal margins. */
+static RfStatus bring_near(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < run->n_hits && !status; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind != RF_HIT_PLANE) continue;
+    double v = rf_la_quick_dot(system->y + hit->unit * system->d, run->problem->X + hit->sample * system->d,
+                               system->d);
+    if (fabs(v) > RF_TOL_PLANE * rf_run_input_size(run, hit->unit, hit->sample))
+      status = rf_plain_put_on(run->context, system, system->y, hit->unit, hit->sample);
+  }
+  return status;
+}
+
 static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
@@ -474,10 +498,11 @@ static RfStatus step_implicit(RfRun *run) {
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
   if (system->by_margins) { /* what is put on a hyperplane is there to rounding */
+    status = bring_near(run);
     rf_system_fields(system, system->y);
     rf_system_note(system);
   }
-  status = rf_events_apply(run);
+  if (!status) status = rf_events_apply(run);
   if (!status) rf_system_keep_rounding(system, system->y);
   return status;
 }

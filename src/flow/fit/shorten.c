@@ -31,7 +31,8 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
     double side = system->sigma[hit->unit * system->n + hit->sample], close = close_enough(run, hit);
     double v0 = side * rf_la_quick_dot(y_low + hit->unit * d, x, d),
            v1 = side * rf_la_quick_dot(run->y_end + hit->unit * d, x, d);
-    if (!(v0 > 0) || !(v1 < 0)) return -1;
+    if (!(v0 >= -close) || !(v1 < 0)) return -1; /* a trial that met nothing may have been put on it */
+    v0 = fmax(v0, 0);
     if (v1 < -close) least = fmin(least, (v0 + 0.5 * close) / (v0 - v1));
   }
   return least;
@@ -163,11 +164,11 @@ static RfStatus step_over(RfRun *run, double *h, bool *over) {
  * length of the step even where the margins do not. Putting a unit on a hyperplane that far away would upset
  * them; but margins are linear in |a| w e^{2 rho}, and so are right on the way from the last state before the
  * hyperplane (y_low, after the time low) to the first one behind it. */
-static void meet_between(RfRun *run, const double *y_low, double low, double *h) {
+static RfStatus meet_between(RfRun *run, const double *y_low, double low, double *h) {
   RfSystem *system = &run->system;
   double fraction = secant_fraction(run, y_low);
   rf_index kept = 0;
-  if (!(fraction >= 0 && fraction < 1)) return;
+  if (!(fraction >= 0 && fraction < 1)) return RF_OK;
   double *q = run->Hd1; /* scratch: at least n entries */
   rf_system_fields(system, run->y_end);
   memcpy(q, system->q, (size_t)system->n * sizeof(double));
@@ -185,6 +186,7 @@ static void meet_between(RfRun *run, const double *y_low, double low, double *h)
   }
   run->n_hits = kept;
   rf_system_rhs(system, run->y_end, run->f);
+  return rf_events_slides(run); /* the slopes are those of the weights there, at neither of the ends */
 }
 
 /* What the last trial met is what is met at the far end. */
@@ -244,6 +246,5 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
   else
     rf_system_rhs(system, run->y_end, run->f); /* the state there stands, and the hits */
   bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
-  if (!status && plain) meet_between(run, at.y_low, at.low, h);
-  return status;
+  return !status && plain ? meet_between(run, at.y_low, at.low, h) : status;
 }

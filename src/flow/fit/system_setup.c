@@ -1,5 +1,5 @@
 /* Building the system from a problem; patterns, slides, death, and dropping what no longer moves. */
-#include "flow/flow_internal.h"
+#include "flow/fit/apart.h"
 #include "flow/graded.h"
 #include "flow/flow_tolerances.h"
 
@@ -109,7 +109,7 @@ static void load_unit(RfSystem *system, rf_index u, rf_index k) {
   system->flip[k] = problem->leak == 1 && a < 0 && !problem->freeze_second ? -1 : 1;
   for (rf_index j = 0; j < d; j++) w[j] = system->flip[k] * v[j];
   a *= system->flip[k];
-  system->balanced[u] = !problem->freeze_second && fabs(a * a - w_norm * w_norm) < RF_TOL_BALANCED * a * a;
+  system->balanced[u] = !problem->freeze_second && rf_start_balanced(a * a - w_norm * w_norm);
   if (problem->freeze_second) a *= exp(rho); /* the true second-layer weight */
   system->y[system->units * d + u] = a;
   system->y[system->units * (d + 1) + u] = rho;
@@ -385,7 +385,7 @@ RfStatus rf_system_refresh_unit(RfSystem *system, rf_index unit) {
   const int8_t *sigma = system->sigma + unit * n;
   double *slope = system->slope + unit * n, leak = system->problem->leak;
   RfStatus status = RF_OK; /* what its neurons were apart across is gone, when it leaves, too */
-  if (system->slide[unit].n_on > 0 && !system->grade) status = rf_apart_slide(system, unit);
+  if (system->slide[unit].n_on > 0) status = rf_apart_slide(system, unit);
   if (status) return status;
   for (rf_index i = 0; i < n; i++) {
     zeros += sigma[i] == 0 && system->x_norm[i] > 0;
