@@ -239,6 +239,26 @@ static rf_index collapsed_group(const RfPolish *polish, const RfSystem *system) 
   return least <= RF_TOL_COLLAPSED * most ? at : -1;
 }
 
+double rf_polish_moved(const RfPolish *polish, const RfSystem *system, const double *beta,
+                       const double *row) {
+  rf_index d = system->d;
+  const double *grade = system->grade;
+  double sum = 0;
+  for (rf_index g = 0; g < polish->n_groups && grade; g++) {
+    const RfSlide *slide = &system->slide[polish->groups[g].unit];
+    for (rf_index k = 0; k < slide->n_planes; k++) {
+      const double *x = system->problem->X + slide->first[k] * d, *z = beta + g * d;
+      double terms = 0, felt = 0, square = RF_TOL_TINY;
+      for (rf_index j = 0; j < d; j++) {
+        terms += fabs(x[j] * z[j]), felt += row[g * d + j] * (x[j] / grade[j] / grade[j]);
+        square += (x[j] / grade[j]) * (x[j] / grade[j]);
+      }
+      sum += RF_TOL_ROUNDING * terms * fabs(felt) / square;
+    }
+  }
+  return sum;
+}
+
 /* Does some choice of slopes in [leak,1] hold the group on its hyperplanes under the weights system->c? off:
  * by how much its direction would be another with slopes at their ends. */
 static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slopes, bool *hold, double *off) {

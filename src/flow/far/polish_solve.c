@@ -181,34 +181,12 @@ static double stationarity(const Newton *newton) {
   return worst;
 }
 
-/* What putting the groups on their hyperplanes (rf_system_put_on), where their inputs are known to rounding,
- * moves row.z by. */
-static double moved_by_planes(const Newton *newton, const RfPolish *polish, const RfSystem *system,
-                              const double *row) {
-  rf_index d = system->d;
-  const double *grade = system->grade;
-  double sum = 0;
-  for (rf_index g = 0; g < polish->n_groups && grade; g++) {
-    const RfSlide *slide = &system->slide[polish->groups[g].unit];
-    for (rf_index k = 0; k < slide->n_planes; k++) {
-      const double *x = system->problem->X + slide->first[k] * d, *z = newton->z + g * d;
-      double terms = 0, felt = 0, square = RF_TOL_TINY;
-      for (rf_index j = 0; j < d; j++) {
-        terms += fabs(x[j] * z[j]), felt += row[g * d + j] * (x[j] / grade[j] / grade[j]);
-        square += (x[j] / grade[j]) * (x[j] / grade[j]);
-      }
-      sum += RF_TOL_ROUNDING * terms * fabs(felt) / square;
-    }
-  }
-  return sum;
-}
-
 static double infeasibility(const Newton *newton, const RfPolish *polish, const RfSystem *system) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
     double known =
-        newton->graded ? rounding_of(newton, row) + moved_by_planes(newton, polish, system, row) : 0;
+        newton->graded ? rounding_of(newton, row) + rf_polish_moved(polish, system, newton->z, row) : 0;
     worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) - known);
   }
   return worst;
@@ -364,7 +342,7 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     if (round > 8 && size <= RF_TOL_NEWTON_LATE * scale) break;
     stale = size < 0.5 * least ? 0 : stale + 1;
     if (stale == 0) least = size;
-    if (round > 8 && stale >= NEWTON_STALE) break;
+    if (round > 8 && stale >= NEWTON_STALE && size <= RF_TOL_NEWTON_LOST * scale) break; /* longer: below */
     if (round > 14 && size > RF_TOL_NEWTON_LOST * scale)
       break; /* a group vanishes, or the equations contradict each other */
   }
