@@ -26,6 +26,8 @@
 #define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
 #define RF_TOL_CUT_SLOPE     0.1   /* slopes: this part of the slack beyond which one counts as outside, */
+#define RF_TOL_CUT_LINE      1e-2 /* of the error of a step: the last bit of the way there is a straight line */
+#define RF_TOL_CUT_MET       4.0 /* times what rounding leaves beyond a hyperplane, half of which is aimed at */
 #define RF_TOL_CUT_STALL     0.25  /* and a bracket that three trials have not brought to this is halved */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */

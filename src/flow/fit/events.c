@@ -244,16 +244,33 @@ static RfStatus put_back(RfRun *run, rf_index k, rf_index i, bool far) {
   return RF_OK;
 }
 
+/* Whether something has to be looked at among the hyperplanes of a unit, by signs alone: one that it is not
+ * clear of at the end (v1 <= slack |x|), or comes to and goes away from. nearest: w.x/|x| at the end. */
+RF_HOT static bool any_near(const int8_t *restrict sigma, const double *restrict H1,
+                            const double *restrict d0, const double *restrict d1, const double *restrict size,
+                            double slack, rf_index n, double *nearest) {
+  double least = INFINITY;
+  int any = 0;
+  for (rf_index i = 0; i < n; i++) {
+    double s = sigma[i], v1 = s * H1[i];
+    double far = s != 0 ? v1 / size[i] : INFINITY;
+    least = far < least ? far : least;
+    any |= (s != 0) & ((1 - (v1 > slack * size[i])) | ((s * d0[i] < 0) & (s * d1[i] > 0)));
+  }
+  *nearest = least;
+  return any;
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, k = run->row_unit[row], before = run->n_hits;
   const int8_t *sigma = system->sigma + k * n;
   const double *H1 = run->H1 + row * n, *d0 = run->Hd0 + row * n, *d1 = run->Hd1 + row * n;
-  double nearest = INFINITY;
-  for (rf_index i = 0; i < n; i++) {
+  double nearest;
+  bool any = any_near(sigma, H1, d0, d1, system->x_norm, run->plane_slack, n, &nearest);
+  for (rf_index i = 0; i < n && any; i++) {
     double s = sigma[i], v1 = s * H1[i], size = system->x_norm[i], slack = run->plane_slack * size;
-    if (v1 < nearest * size && s != 0) nearest = v1 / size;
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
     if (system->grade) slack = slack_of(run, k, i);

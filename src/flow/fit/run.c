@@ -412,7 +412,8 @@ static double order_seen(double h, double error, double h_before, double error_b
  * a part of it was looked at whose own error is too large, and a shorter step is to be tried, of length h. */
 static RfStatus try_to_event(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double error = 0, error_before = INFINITY, h_before = 0;
+  double error = 0, error_before = INFINITY, h_before = 0, grow = 6;
+  bool costly = run->problem->located; /* many units, thousands of events: trials are what takes the time */
   RfStatus status = RF_OK;
   for (;;) {
     status = rf_run_try_implicit(run, *h, &error);
@@ -421,10 +422,13 @@ static RfStatus try_to_event(RfRun *run, double *h) {
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
     double order = order_seen(*h, error, h_before, error_before);
     h_before = *h, error_before = error;
-    *h = next_step(run, *h, error, order, 0.1, 1);
+    bool flat =
+        costly && order < 2; /* longer than a transient, of which nothing is seen by being a little shorter */
+    *h = next_step(run, *h, error, order, flat ? 0.01 : 0.1, flat ? 0.5 : 1);
+    if (costly) grow = 2; /* what was in the way of the longer step is still ahead */
     if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, 6);
+  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, grow);
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, *h);
   status = rf_events_find(run, *h);
