@@ -7,6 +7,7 @@
  * would is carried to where it matters, and integration goes on. */
 #include "flow/fit/apart.h"
 #include "core/core.h"
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -276,6 +277,33 @@ static RfStatus keep_small_groups(RfRun *run, RfPolish *polish, bool *escaped, d
   return status ? status : escape_test(run, polish, escaped, excess);
 }
 
+/* Slides of the polished point that hold beyond [leak,1] only, by no more than implicit steps let pass, but
+ * by what shows in the limit: where a row is long, the unit has its place 1e-7 off the hyperplane. Its
+ * multipliers say which are let go. */
+static RfStatus let_slip(RfRun *run, const RfPolish *polish, bool *slipped) {
+  RfSystem *system = &run->system;
+  *slipped = false;
+  if (!system->spread || !(polish->slips > run->context->tol.kkt)) return RF_OK;
+  double *c = system->c, *own = RF_NEW(double, 2 * system->n + system->d);
+  if (!own) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
+  RfStatus status = RF_OK;
+  for (rf_index i = 0; i < system->n; i++)
+    own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
+  system->c = own;
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    rf_index before = system->slide[u].n_on;
+    if (polish->group_of[u] >= 0) status = rf_slides_check(run, u, own + system->n, true);
+    *slipped = *slipped || system->slide[u].n_on < before;
+  }
+  system->c = c;
+  rf_free(own);
+  if (status || !*slipped) return status;
+  run->phase.last = run->phase.best = INFINITY;
+  run->phase.high = true; /* at the smaller scale the weights, O(1/q) off, may still hold them */
+  run->h = 0;
+  return status;
+}
+
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
 static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   RfPhase *phase = &run->phase;
@@ -292,6 +320,10 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   run->fresh = false;
   double before = phase->last;
   phase->last = !status && polish->ok ? polish->distance : INFINITY;
+  bool slipped = false, solved = polish->ok || (run->system.spread && !isnan(polish->slips));
+  bool at_rest = !status && solved && point_moved(run, polish) < RF_TOL_NEAR;
+  if (at_rest) status = let_slip(run, polish, &slipped);
+  if (slipped) return status;
   if (status || !polish->ok) {
     phase->best = INFINITY;
     return status;
@@ -304,8 +336,9 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool still = stopped_falling(run, distance), settled = distance < RF_TOL_NEAR;
   settled = settled || (distance < RF_TOL_NEAR_STILL && still);
-  bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
+  if (!at_rest) status = let_slip(run, polish, &slipped);
+  if (status || slipped) return status;
   status = escape_test(run, polish, &escaped, &excess);
   if (!status && !escaped && settled && matters(run, polish, polish->left_out))
     status = keep_small_groups(run, polish, &escaped, &excess);

@@ -5,6 +5,7 @@
 #include "flow/far/polish_solve.h"
 #include "flow/flow_tolerances.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,11 +51,12 @@ typedef struct Newton {
   bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
 
-/* Rounding of row.z, a sum that may be small beside its terms. */
+/* Rounding of row.z, a sum that may be small beside its terms: half a unit in the last place for each of its
+ * terms, and one for each entry of z. */
 static double rounding_of(const Newton *newton, const double *row) {
   double sum = 0;
   for (rf_index j = 0; j < newton->N && newton->graded; j++) sum += fabs(row[j] * newton->z[j]);
-  return RF_TOL_ROUNDING * sum;
+  return fmax(RF_TOL_ROUNDING, 0.5 * DBL_EPSILON * (double)(newton->N + 1)) * sum;
 }
 
 static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *newton) {
@@ -179,12 +181,13 @@ static double stationarity(const Newton *newton) {
   return worst;
 }
 
-static double infeasibility(const Newton *newton) {
+static double infeasibility(const Newton *newton, const RfPolish *polish, const RfSystem *system) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
-    worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) -
-                            rounding_of(newton, row));
+    double known =
+        newton->graded ? rounding_of(newton, row) + rf_polish_moved(polish, system, newton->z, row) : 0;
+    worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) - known);
   }
   return worst;
 }
@@ -339,7 +342,7 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     if (round > 8 && size <= RF_TOL_NEWTON_LATE * scale) break;
     stale = size < 0.5 * least ? 0 : stale + 1;
     if (stale == 0) least = size;
-    if (round > 8 && stale >= NEWTON_STALE) break;
+    if (round > 8 && stale >= NEWTON_STALE && size <= RF_TOL_NEWTON_LOST * scale) break; /* longer: below */
     if (round > 14 && size > RF_TOL_NEWTON_LOST * scale)
       break; /* a group vanishes, or the equations contradict each other */
   }
@@ -463,7 +466,8 @@ typedef struct Findings {
 } Findings;
 
 static Findings examine(RfPolish *polish, const RfSystem *system, const Newton *newton) {
-  Findings found = {.feasible = infeasibility(newton) < RF_TOL_STATIONARY, .worst = -1, .wrong = -1};
+  Findings found = {
+      .feasible = infeasibility(newton, polish, system) < RF_TOL_STATIONARY, .worst = -1, .wrong = -1};
   double slack = -RF_TOL_VIOLATED, negative = -RF_TOL_VIOLATED;
   for (rf_index r = 0; r < newton->r; r++)
     if (newton->lambda[r] * row_length(newton, r) < negative)
@@ -548,7 +552,13 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
       going = !polish->ok && found.wrong >= 0 && restart_from_certificate(polish, system, &newton);
       continue;
     }
-    if (!found.feasible && collapses(polish, &newton, system->d)) { /* the equations are those without it */
+    bool gone = !found.feasible && collapses(polish, &newton, system->d);
+    if (gone && found.worst >= 0 && newton.r < newton.most) { /* a sample that keeps it was left out */
+      memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
+      activate(&newton, polish, system, found.worst);
+      continue;
+    }
+    if (gone) { /* the equations are those without it */
       memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
       going = false;
       continue;
@@ -576,7 +586,7 @@ RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSys
   for (rf_index i = 0; i < system->n && newton.r < newton.most; i++)
     if (polish->lambda[i] > 0) activate(&newton, polish, system, i);
   if (newton.graded) status = solve_active(context, polish, system, &newton);
-  if (!status && newton.graded && infeasibility(&newton) < RF_TOL_STATIONARY &&
+  if (!status && newton.graded && infeasibility(&newton, polish, system) < RF_TOL_STATIONARY &&
       stationarity(&newton) < RF_TOL_STATIONARY) {
     *solved = true;
     for (rf_index r = 0; r < newton.r; r++) *solved = *solved && newton.lambda[r] > 0;

@@ -437,6 +437,21 @@ static RfStatus try_to_event(RfRun *run, double *h) {
   return status;
 }
 
+/* Units that are to be put on hyperplanes from farther away than rounding: at equal margins. */
+static RfStatus bring_near(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < run->n_hits && !status; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind != RF_HIT_PLANE) continue;
+    double v = rf_la_quick_dot(system->y + hit->unit * system->d, run->problem->X + hit->sample * system->d,
+                               system->d);
+    if (fabs(v) > RF_TOL_PLANE * rf_run_input_size(run, hit->unit, hit->sample))
+      status = rf_plain_put_on(run->context, system, system->y, hit->unit, hit->sample);
+  }
+  return status;
+}
+
 static RfStatus step_implicit(RfRun *run) {
   RfSystem *system = &run->system;
   rf_index size = rf_system_size(system);
@@ -483,10 +498,11 @@ static RfStatus step_implicit(RfRun *run) {
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
   if (system->by_margins) { /* what is put on a hyperplane is there to rounding */
+    status = bring_near(run);
     rf_system_fields(system, system->y);
     rf_system_note(system);
   }
-  status = rf_events_apply(run);
+  if (!status) status = rf_events_apply(run);
   if (!status) rf_system_keep_rounding(system, system->y);
   return status;
 }
