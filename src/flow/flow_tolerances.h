@@ -135,6 +135,7 @@
 #define RF_TOL_NEAR_STILL   1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
 #define RF_TOL_NEAR_AT_ALL  1e-2   /* farther away it is another point */
 #define RF_TOL_SHARE        1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_KEPT   1e-12  /* unless they keep it for ever: RF_TOL_NEAR squared, it does not show */
 #define RF_TOL_SHARE_DROP   0.03   /* a group of this share is not dropped to make the equations solvable */
 #define RF_TOL_VANISHED     1e-9   /* of sum |beta|: a group that the solution makes vanish */
 #define RF_TOL_ACTIVE       1e-5   /* p of the samples that the polish starts with */

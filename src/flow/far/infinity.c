@@ -265,6 +265,18 @@ static bool stopped_falling(RfRun *run, double distance) {
   return stopped;
 }
 
+/* At rest beside units that keep their share, so small that the polish has left them out, and no group to
+ * join: the same point with them as groups of their own. */
+static RfStatus keep_small_groups(RfRun *run, RfPolish *polish, bool *escaped, double *excess) {
+  rf_polish_free(polish);
+  RfStatus status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE_KEPT);
+  if (!status && !(polish->ok && polish->distance < RF_TOL_NEAR)) { /* no such point: they are missing */
+    rf_polish_free(polish);
+    status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE);
+  }
+  return status ? status : escape_test(run, polish, escaped, excess);
+}
+
 /* Slides of the polished point that hold beyond [leak,1] only, by no more than implicit steps let pass, but
  * by what shows in the limit: where a row is long, the unit has its place 1e-7 off the hyperplane. Its
  * multipliers say which are let go. */
@@ -328,6 +340,8 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   if (!at_rest) status = let_slip(run, polish, &slipped);
   if (status || slipped) return status;
   status = escape_test(run, polish, &escaped, &excess);
+  if (!status && !escaped && settled && matters(run, polish, polish->left_out))
+    status = keep_small_groups(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
             (!matters(run, polish, polish->left_out) || fades(run, polish));

@@ -208,7 +208,7 @@ static void final_sizes(RfPolish *polish, const RfSystem *system) {
 
 /* A group that the solution makes vanish: with multipliers that are not unique nonnegative least squares
  * finds some that make it stationary at any size. -1: none. */
-static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
+static rf_index vanished_group(const RfPolish *polish, const RfSystem *system, double least_part) {
   rf_index d = system->d, at = -1;
   double total = 0, least = INFINITY;
   for (rf_index g = 0; g < polish->n_groups; g++) total += rf_la_norm(polish->beta + g * d, d);
@@ -218,7 +218,7 @@ static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
     if (system->spread) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
     if (part < least) least = part, at = g;
   }
-  return least <= RF_TOL_VANISHED ? at : -1;
+  return least <= least_part ? at : -1;
 }
 
 /* A group that Newton's method sends to nothing, so that it does not converge: its length over that of the
@@ -374,7 +374,9 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     if (!kept) group_vectors(polish, system);
     status = rf_polish_solve(context, polish, system);
     if (status || polish->n_groups == 1) break;
-    rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, system) : -1;
+    rf_index g = polish->ok && !system->problem->freeze_second
+                     ? vanished_group(polish, system, fmin(share_min, RF_TOL_VANISHED))
+                     : -1;
     if (polish->ok && g < 0) break;
     if (g < 0 && system->spread) g = collapsed_group(polish, system);
     bool gone = g >= 0;
