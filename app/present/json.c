@@ -43,7 +43,9 @@ static bool push(RfJson *json, const RfFieldTable *table, size_t base, bool is_a
     json->frames = frames;
     json->capacity = capacity;
   }
-  json->frames[json->depth++] = (Frame){table, base, json->path.length, 0, is_array, false, false, {0, 0}};
+  const Frame *above = json->depth > 0 ? &json->frames[json->depth - 1] : NULL;
+  rf_index row = above && above->table == table ? above->next_row : 0; /* what is inside is listed below it */
+  json->frames[json->depth++] = (Frame){table, base, json->path.length, row, is_array, false, false, {0, 0}};
   return true;
 }
 
@@ -81,8 +83,9 @@ static void path_cut(RfJson *json, size_t length) {
 static const RfField *find_row(RfJson *json, Frame *frame, bool prefix) {
   const char *path = rf_text_string(&json->path) + (json->path.data ? frame->base : 0);
   size_t length = strlen(path);
+  rf_index from = frame->next_row > 0 ? frame->next_row - 1 : 0; /* elements are of the row just found */
   for (rf_index k = 0; k < frame->table->count; k++) {
-    rf_index row = (frame->next_row + k) % frame->table->count;
+    rf_index row = (from + k) % frame->table->count;
     const RfField *field = &frame->table->fields[row];
     if (strncmp(field->path, path, length) != 0) continue;
     if (field->path[length] == '\0' || (prefix && field->path[length] == '[')) {
@@ -111,7 +114,8 @@ static const RfField *enter(RfJson *json, const char *key, bool is_array, bool p
   }
   Frame *frame = top(json);
   path_cut(json, frame->end);
-  if (key) rf_text_addf(&json->path, json->path.length > frame->base ? ".%s" : "%s", key);
+  if (key && json->path.length > frame->base) rf_text_add(&json->path, ".");
+  if (key) rf_text_add(&json->path, key);
   if (is_array) rf_text_add(&json->path, "[]");
   if (json->path.failed) {
     json->failed = true;

@@ -6,7 +6,8 @@
 /* |w.x| <= X |w||x| is a kink: a network known to X knows its inputs to X |w||x| and no better */
 #define RF_CERTIFY_KINK 1.0
 /* but an input that makes 1e4 X of the least margin is none: a row that long shows, by its margin, that the
- * network is known better than to X */
+ * network is known better than to X; unless it is what rounding of the weights leaves (below), however much
+ * that makes */
 #define RF_CERTIFY_KINK_SHARE 1e4
 /* y f(x) <= 1 + X is tight: margins of such a network are known to X as well */
 #define RF_CERTIFY_TIGHT 1.0

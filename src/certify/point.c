@@ -172,6 +172,7 @@ RfStatus rf_point_new_first_layer(RfContext *context, RfPoint *point, double *a_
 
 bool rf_point_is_kink(const RfContext *context, const RfPoint *p, rf_index i, rf_index k) {
   double input = fabs(p->z[i * p->m + k]), known = rf_certify_tolerances(context).kink;
-  return input <= known * p->neuron_norm[k] * p->row_norm[i] &&
-         input * fabs(p->a[k]) <= RF_CERTIFY_KINK_SHARE * known;
+  double most = p->neuron_norm[k] * p->row_norm[i];
+  return input <= known * most &&
+         (input * fabs(p->a[k]) <= RF_CERTIFY_KINK_SHARE * known || input <= RF_CERTIFY_ROUNDING * most);
 }

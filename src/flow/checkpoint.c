@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double mark = 20261120; /* layout of this file */
+static const double mark = 20261121; /* layout of this file */
 
 /* One walk over the fields serves counting (values NULL), saving and loading. */
 typedef struct Tape {
@@ -150,7 +150,9 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.stalled);
   put_int(tape, &run->phase.crawling);
   put_bool(tape, &run->phase.high);
+  put_index(tape, &run->phase.crossed);
   put(tape, &run->phase.edge);
+  put_doubles(tape, run->phase.fading, 3);
   put_doubles(tape, run->phase.marks, RF_MARKS);
   put_doubles(tape, run->phase.point, RF_MARKS);
   put_int(tape, &run->wakes);

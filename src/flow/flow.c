@@ -36,6 +36,20 @@ static const RfFlowVariant finer = {RF_TOL_SECOND, 0.25 * RF_TOL_Q_FROZEN, 0.5 *
 static const double large_together = 0.1;
 static const RfFlowVariant fine = {0.2, 0.5 * RF_TOL_Q_FROZEN, 2 * RF_TOL_Q_SLOW, 0.1, true, 0.3};
 
+/* Neurons times samples times inputs up to which all events of a flow can be located: a minute or two. */
+static const double locatable_products = 3e5;
+
+static bool locatable(const RfFlowProblem *problem) {
+  return rf_problem_large(problem) && !rf_problem_wide(problem) &&
+         (double)problem->start->m * (double)problem->n * (double)problem->d <= locatable_products;
+}
+
+/* The whole flow is asked for, and two runs of it. */
+static bool whole_flow(const RfFlowSettings *settings) {
+  return settings->check_direction && settings->until == RF_UNTIL_INFINITY && !settings->observe &&
+         !settings->choices && !settings->variant;
+}
+
 /* Runs from the start, or from the checkpoint `from` (not NULL); variant NULL: the run whose results count,
  * at the settings asked for. after_fit (not NULL) receives the state at the end of the fit. */
 static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlowLimit *limit,
@@ -48,6 +62,7 @@ static RfStatus run_once(RfContext *context, RfRun *run, RfPolish *polish, RfFlo
   if (status) return status;
   run->aligned = aligned, run->halfway = halfway;
   run->recording = !variant;
+  run->may_give_up = run->recording && whole_flow(settings) && locatable(problem);
   if (!variant) variant = settings->variant ? settings->variant : &rf_flow_usual;
   if (run->recording && settings->audit) status = rf_audit_new(context, &run->audit, run);
   if (!status && from) status = rf_run_load(run, from);
@@ -105,14 +120,6 @@ static void drop_candidates(RfFlowLimit *limit) {
   limit->candidates = NULL, limit->n_candidates = 0;
 }
 
-/* Neurons times samples times inputs up to which all events of a flow can be located: a minute or two. */
-static const double locatable_products = 3e5;
-
-static bool locatable(const RfFlowProblem *problem) {
-  return rf_problem_large(problem) && !rf_problem_wide(problem) &&
-         (double)problem->start->m * (double)problem->n * (double)problem->d <= locatable_products;
-}
-
 /* How far apart two runs may end: what large problems leave open is how the neurons of a group share it. For
  * long steps that is no excuse where events can be located: two runs that crossed ridges in a wrong order may
  * well end at one network and share it otherwise. */
@@ -148,12 +155,28 @@ typedef struct Opinion {
   bool shared;  /* or at the same network, of which neurons have other shares */
 } Opinion;
 
-/* Another run. Where it ends apart from the first both are kept as candidates. */
+/* A second run that was made beside the first, on another thread: the same that would follow it. */
+typedef struct Beside {
+  bool made;
+  RfStatus status;
+  RfFlowLimit limit;
+  char error[RF_ERROR_SIZE];
+} Beside;
+
+/* Another run, or what was found beside (not NULL). Where it ends apart from the first both are kept as
+ * candidates. */
 static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *first,
                           const RfFlowProblem *problem, const RfFlowSettings *settings,
-                          const RfFlowCheckpoint *from, const RfFlowVariant *variant) {
+                          const RfFlowCheckpoint *from, const RfFlowVariant *variant, Beside *beside) {
   RfFlowLimit limit;
-  RfStatus status = run_again(context, &limit, problem, settings, from, variant);
+  RfStatus status = RF_OK;
+  if (beside && beside->made) {
+    limit = beside->limit;
+    status = beside->status < 0 ? rf_fail(context, beside->status, "%s", beside->error) : beside->status;
+    beside->made = false;
+  } else {
+    status = run_again(context, &limit, problem, settings, from, variant);
+  }
   *opinion = (Opinion){.error = NAN};
   if (!status && limit.outcome == RF_FLOW_CONVERGED) {
     opinion->error = rf_net_distance(&first->net, &limit.net);
@@ -203,17 +226,18 @@ static RfFlowVariant third_variant(const RfContext *context, const RfFlowProblem
  * in one and the same network, which are then known to what it tells. */
 static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agree,
                                const RfFlowProblem *problem, const RfFlowSettings *settings,
-                               const RfFlowCheckpoint *from, bool cheap) {
+                               const RfFlowCheckpoint *from, bool cheap, Beside *beside) {
   RfFlowVariant variant = second_variant(context, problem, cheap);
   Opinion second = {.error = NAN}, last;
-  RfStatus status = other_run(context, &second, limit, problem, settings, from, &variant);
+  RfStatus status =
+      other_run(context, &second, limit, problem, settings, from, &variant, cheap ? NULL : beside);
   bool decides = !locatable(problem); /* otherwise located events do, not a majority of long steps */
   bool third = !status && !second.agree && !isnan(second.error) && decides;
   last = second, *agree = second.agree;
   if (third) {
     bool finer_second = variant.tolerance < 1;
     variant = third_variant(context, problem, variant.tolerance);
-    status = other_run(context, &last, limit, problem, settings, from, &variant);
+    status = other_run(context, &last, limit, problem, settings, from, &variant, NULL);
     *agree = last.agree && (!finer_second || second.shared);
     if (finer_second && last.agree) last.error = fmax(last.error, second.error);
   }
@@ -227,6 +251,28 @@ static RfStatus second_opinion(RfContext *context, RfFlowLimit *limit, bool *agr
                                      .from_start = !from,
                                      .disagreed = third ? second.error : 0};
   return status;
+}
+
+/* Evaluations per neuron and sample that a flow with located events takes at the least: every neuron crosses
+ * half of the hyperplanes, one by one, in steps of twelve and more. */
+enum { LEAST_EVALUATIONS = 10 };
+
+/* Whether the second run can be made beside the first: there is a thread for it, and what it will be is
+ * known. */
+static bool fits_beside(const RfContext *context, const RfFlowProblem *problem,
+                        const RfFlowSettings *settings) {
+  return context->threads > 1 && problem->located && whole_flow(settings) && !settings->resume &&
+         !affordable(problem, LEAST_EVALUATIONS * problem->start->m * problem->n);
+}
+
+static void run_beside(const RfContext *context, Beside *beside, const RfFlowProblem *problem,
+                       const RfFlowSettings *settings) {
+  RfContext own = *context;
+  RfFlowVariant variant = second_variant(context, problem, false);
+  own.threads = 1, own.on_message = NULL, own.on_progress = NULL;
+  rf_serial_blas();
+  beside->status = run_again(&own, &beside->limit, problem, settings, NULL, &variant);
+  memcpy(beside->error, own.error, sizeof beside->error);
 }
 
 /* A drift that was followed under lifted weights to where it leads across nothing: does it so at other
@@ -369,6 +415,7 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
   RfGram gram = {0};
   RfWalkHalfway halfway = {0};
   RfFlowCheckpoint after_fit = {0}; /* large problems repeat only what comes after it */
+  Beside beside = {0};
   memset(result, 0, sizeof *result);
   memset(&run, 0, sizeof run);
   memset(&polish, 0, sizeof polish);
@@ -386,10 +433,17 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
                                    size_at_fit(&own));
   if (!status && settings->with_alignment && settings->prove_alignment)
     status = rf_align_prove(context, &result->alignment, problem);
-  if (!status)
-    status = run_once(context, &run, &polish, &result->limit, &own, settings, NULL, settings->resume,
-                      is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL,
-                      &halfway);
+  beside.made = !status && fits_beside(context, &own, settings);
+#pragma omp parallel sections num_threads(2) if (beside.made)
+  {
+#pragma omp section
+    if (!status)
+      status = run_once(context, &run, &polish, &result->limit, &own, settings, NULL, settings->resume,
+                        is_large ? &after_fit : NULL, result->alignment.neurons ? &result->alignment : NULL,
+                        &halfway);
+#pragma omp section
+    if (beside.made) run_beside(context, &beside, &own, settings);
+  }
   if (!status && result->limit.outcome == RF_FLOW_INTERRUPTED)
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
@@ -402,8 +456,8 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
     bool agree = false;
     bool cheap = !rf_problem_large(&own) && affordable(problem, run.system.evaluations);
-    status =
-        second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap);
+    status = second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap,
+                            &beside);
     if (!status) judge_opinion(&result->limit, agree);
     run.phase.left = -1; /* taken up again, it repeats the last polish */
   }
@@ -415,6 +469,7 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
   if (status == RF_INTERRUPTED && !result->limit.net.W) stopped_early(result);
   if (!status && problem->in_limit) clear_times(result);
   if (!settings->with_alignment) rf_alignment_free(&result->alignment);
+  if (beside.made) limit_release(&beside.limit);
   rf_gram_free(&gram);
   rf_walk_halfway_free(&halfway);
   rf_flow_checkpoint_free(&after_fit);
@@ -445,7 +500,7 @@ static RfStatus locate_events(RfContext *context, RfFlowResult *result, const Rf
   if (located.limit.outcome == RF_FLOW_CONVERGED) {
     RfFlowResult before = *result;
     RfFlowCompared *compared = &located.limit.compared;
-    if (before.limit.net.W)
+    if (before.limit.n_groups > 0) /* otherwise long steps gave up on the way */
       compared->disagreed = fmax(compared->disagreed, rf_net_distance(&before.limit.net, &located.limit.net));
     *result = located, located = before;
   }
@@ -478,8 +533,7 @@ RfStatus rf_flow_run_scaled(RfContext *context, RfFlowResult *result, const RfFl
                             const RfFlowSettings *settings) {
   RfStatus status = follow(context, result, problem, settings, NULL);
   bool doubtful = status >= 0 && result->limit.outcome == RF_FLOW_UNDECIDED && locatable(problem);
-  bool whole = settings->check_direction && settings->until == RF_UNTIL_INFINITY && !settings->observe &&
-               !settings->choices && !settings->variant;
+  bool whole = whole_flow(settings);
   if (doubtful && whole) return locate_events(context, result, problem, settings);
   bool apart = status >= 0 && result->limit.outcome == RF_FLOW_UNDECIDED && result->limit.n_candidates > 0;
   bool can = context->tol.ode > 2 * RF_TOL_FINEST && affordable(problem, result->monitors.evaluations);

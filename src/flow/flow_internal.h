@@ -293,7 +293,9 @@ typedef struct RfPhase {
   int stalled;      /* frozen: polishes in a row at the same distance */
   int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
   bool high;        /* frozen: the larger scale, for good */
+  rf_index crossed; /* units that have changed a side in long steps, each time they did */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
+  double fading[3]; /* frozen: of units without a group: ln of their share, kappa then, looks in a row */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
   double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;
@@ -347,6 +349,7 @@ typedef struct RfRun {
   RfFlowBranch *branches; /* with settings.choices */
   rf_index n_branches, cap_branches;
   int stuck;         /* events in a row without progress */
+  bool may_give_up;  /* long steps with many crossings inside: the flow is followed event by event then */
   bool still;        /* the event at hand is one, */
   double *c_ahead;   /* n: and these are the weights a moment later */
   RfRepeats repeats; /* of the same event in short succession */

@@ -26,6 +26,8 @@
 #define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */
 #define RF_TOL_CUT_LEAST     2e-15 /* but no nearer than rounding */
 #define RF_TOL_CUT_SLOPE     0.1   /* slopes: this part of the slack beyond which one counts as outside, */
+#define RF_TOL_CUT_LINE      1e-2 /* of the error of a step: the last bit of the way there is a straight line */
+#define RF_TOL_CUT_MET       4.0 /* times what rounding leaves beyond a hyperplane, half of which is aimed at */
 #define RF_TOL_CUT_STALL     0.25  /* and a bracket that three trials have not brought to this is halved */
 #define RF_TOL_SETTLING      100.0 /* times 1/q: margins relax at rates of q times a length, */
 #define RF_TOL_SETTLING_FROM 1e4   /* where that is much faster than anything else */
@@ -56,6 +58,7 @@
 #define RF_TOL_STILL_IMPLICIT   1e-15
 #define RF_TOL_MARGIN           0.02  /* error of a margin that leaves its weight meaningful */
 #define RF_TOL_MARGIN_CANCELLED 0.4   /* the same, were all errors to add up, */
+#define RF_TOL_FROZEN_ROUNDING  1e-7  /* of a step at a frozen scale: what the usual tolerance allows */
 #define RF_TOL_FINITE           0.03  /* of the tolerance, for weights at a finite time */
 #define RF_TOL_CARE             1e-13 /* finest tolerance of implicit steps, some hundred ulps */
 #define RF_TOL_TRIAL                                                                                         \
@@ -132,6 +135,7 @@
 #define RF_TOL_NEAR_STILL   1e-3   /* the same where it no longer falls (q^-1/2 at q = 1e6) */
 #define RF_TOL_NEAR_AT_ALL  1e-2   /* farther away it is another point */
 #define RF_TOL_SHARE        1e-9   /* of sum e^{2 rho}: smaller groups are not part of the limit */
+#define RF_TOL_SHARE_KEPT   1e-12  /* unless they keep it for ever: RF_TOL_NEAR squared, it does not show */
 #define RF_TOL_SHARE_DROP   0.03   /* a group of this share is not dropped to make the equations solvable */
 #define RF_TOL_VANISHED     1e-9   /* of sum |beta|: a group that the solution makes vanish */
 #define RF_TOL_ACTIVE       1e-5   /* p of the samples that the polish starts with */
@@ -159,6 +163,8 @@
 #define RF_TOL_STILL_FALLS 0.9  /* distance over that a growth time before: it has stopped falling */
 #define RF_TOL_STILL_GROWTH                                                                                  \
   1.0 /* ln of the size gained in a growth time: what dies out falls by a tenth in much less */
+#define RF_TOL_FADING_LOOK 1.15 /* growth of kappa from look to look at a share that falls like 1/kappa, */
+#define RF_TOL_FADING      0.05 /* and of the power 1: e^-kappa/q has 1.15 times its last one at each look */
 #define RF_TOL_SIDE_LIMIT  1e-7 /* cosine by which a group of the limit may be beyond a hyperplane */
 #define RF_TOL_SLOPE_LIMIT 1e-6 /* slopes under the multipliers, which are known to sqrt of rounding */
 
@@ -187,7 +193,10 @@
 #define RF_TOL_STRIDE_SLOPE   1e-9  /* slopes beyond [leak,1], as RF_TOL_SLOPE: margins are solved to 1e-7 */
 #define RF_TOL_STRIDE_SIDE    1e-13 /* as RF_TOL_PLANE */
 #define RF_TOL_STRIDE_ON      1e-8  /* a unit this near to a hyperplane it was held on is still there */
-#define RF_TOL_STRIDE_SHARE   1e-4  /* of sum |a||w|: a unit that matters to the margins */
+#define RF_TOL_STRIDE_CROSSED                                                                                \
+  300.0 /* crossings in long steps from which on some are in a wrong order: of ten random problems long      \
+           steps decided all four with fewer, and one of the six with as many */
+#define RF_TOL_STRIDE_SHARE 1e-4 /* of sum |a||w|: a unit that matters to the margins */
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */

@@ -141,6 +141,16 @@ static const Found found[] = {
     {FAMILY_MIXED, 1794820001, 190, false, RF_FLOW_NOT_SEPARATED},
     /* drifts that rounding hides before the hyperplane is met, at ln t = 35: undecided */
     {FAMILY_LINE, 1794840183, 159, false, RF_FLOW_NOT_SEPARATED},
+    /* at a frozen scale a run at a finer tolerance made steps as short as rounding of its margins asked for,
+     * and had not arrived after 10000: undecided */
+    {FAMILY_GAUSSIAN, 1794851367, 367, false, RF_FLOW_CONVERGED},
+    /* a neuron whose growth differs from the network's by its own share, which falls like 1/kappa: followed
+     * to kappa = 3e5, undecided */
+    {FAMILY_ORTHONORMAL, 1794851367, 613, false, RF_FLOW_CONVERGED},
+    {FAMILY_CUBE, 1794857969, 94, false, RF_FLOW_CONVERGED},
+    /* mirror images of groups keep a share of 1e-10 for ever: left out of the point, and missed */
+    {FAMILY_CUBE, 1794851367, 6, false, RF_FLOW_CONVERGED},
+    {FAMILY_CUBE, 1794861292, 83, false, RF_FLOW_CONVERGED},
     /* two rows on one ray with different labels, and a drift all the same */
     {FAMILY_MIXED, 1794840183, 930, false, RF_FLOW_NOT_SEPARATED},
 };
@@ -358,7 +368,7 @@ static void late_events(void **state) {
   rf_index n = results[0].n_events;
   assert_int_equal(n, results[1].n_events);
   for (rf_index e = 0; e < n; e++) /* neurons are parted before a ridge: O(1/(q v)), F.6a */
-    assert_relative(results[1].events[e].log_t, results[0].events[e].log_t, 3e-2);
+    assert_relative(results[1].events[e].log_t, results[0].events[e].log_t, 2e-2);
   assert_true(results[0].events[n - 1].log_t > 1e15);
   for (int k = 0; k < 2; k++) {
     assert_true(results[k].log_t_end >= results[k].events[n - 1].log_t);

@@ -103,6 +103,27 @@ static const Found found[] = {
     /* the rounding of a weightless row's margin was that of every slope; mirrored rows that nearly cancel */
     {1794851367, 1769, RF_FLOW_NOT_SEPARATED},
     {1794851367, 1948, RF_FLOW_NOT_SEPARATED},
+    /* a slide that holds beyond its slope by 2e-8 only, which is 6e-8 of a direction beside a long row: a KKT
+     * residual of 1e-8, groups that cannot agree on their sizes, no KKT point */
+    {1794851367, 1360, RF_FLOW_CONVERGED},
+    {1794851367, 1304, RF_FLOW_CONVERGED},
+    {1794851367, 1006, RF_FLOW_CONVERGED},
+    {1794859253, 133, RF_FLOW_CONVERGED},
+    {1794859253, 208, RF_FLOW_CONVERGED},
+    /* with walls that hold with slopes of 1e-287 */
+    {1794851367, 66, RF_FLOW_NOT_SEPARATED},
+    /* a sample of next to no weight keeps a group: no KKT point without it */
+    {1794851367, 553, RF_FLOW_CONVERGED},
+    /* what putting groups on hyperplanes moves the margins of the polish by */
+    {1794851367, 1350, RF_FLOW_CONVERGED},
+    /* an input that is rounding makes 1e-4 of the least margin: no kink, and the certificate failed */
+    {1794851367, 1434, RF_FLOW_CONVERGED},
+    /* weights that are known to 3e-6, beside a slope of a sample 1e6 times lighter: let go and taken up for
+     * ever
+     */
+    {1794851367, 36, RF_FLOW_NOT_SEPARATED},
+    /* the same move of the weights, however far, in trials that become ever shorter: no step */
+    {1794859253, 183, RF_FLOW_CONVERGED},
 };
 
 static void found_before(void **state) {

@@ -7,6 +7,7 @@
  * would is carried to where it matters, and integration goes on. */
 #include "flow/fit/apart.h"
 #include "core/core.h"
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 #include <math.h>
@@ -221,15 +222,36 @@ static double point_moved(RfRun *run, const RfPolish *polish) {
   return sqrt(sum / RF_MARKS);
 }
 
+static double largest_size(const RfRun *run, const RfPolish *polish) {
+  double largest = -INFINITY;
+  for (rf_index u = 0; u < run->system.units; u++)
+    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
+  return largest;
+}
+
 /* A unit of this size (ln) shows in the limit. One that has not come to its group yet will be there what the
  * way makes of it, which at some distance from the point is not that of the point; one that keeps its share
  * and has no group to join is missing. */
 static bool matters(const RfRun *run, const RfPolish *polish, double size) {
-  double largest = -INFINITY;
   if (run->problem->freeze_second) return false; /* nobody joins */
-  for (rf_index u = 0; u < run->system.units; u++)
-    if (polish->group_of[u] >= 0) largest = fmax(largest, polish->size[u]);
-  return size > largest + log(RF_TOL_NEAR);
+  return size > largest_size(run, polish) + log(RF_TOL_NEAR);
+}
+
+/* A unit without a group that grows with the network to first order, and whose own share s is what holds it
+ * back: ds = -c s^2 dkappa, so that s kappa tends to a constant, and s to nothing, more slowly than anything
+ * that dies out. What falls otherwise, by O(1/q) of a frozen scale, say, does so by another power at every
+ * look. */
+enum { FADING_LOOKS = 3 };
+
+static bool fades(RfRun *run, const RfPolish *polish) {
+  double *before = &run->phase.fading[0], *at = before + 1, *looks = before + 2;
+  double share = 2 * (polish->left_out - largest_size(run, polish)), kappa = run->system.kappa;
+  if (!(kappa < RF_TOL_FADING_LOOK * *at)) {
+    double power = *at > 0 ? (*before - share) / log(kappa / *at) : 0;
+    *looks = fabs(power - 1) < RF_TOL_FADING ? *looks + 1 : 0;
+    *before = share, *at = kappa;
+  }
+  return *looks >= FADING_LOOKS;
 }
 
 /* The distance to the polished point no longer falls: what dies out does so with the growth of the network,
@@ -241,6 +263,45 @@ static bool stopped_falling(RfRun *run, double distance) {
   bool stopped = grown && distance > RF_TOL_STILL_FALLS * phase->best;
   if (grown || !known) phase->best = distance, phase->size = size;
   return stopped;
+}
+
+/* At rest beside units that keep their share, so small that the polish has left them out, and no group to
+ * join: the same point with them as groups of their own. */
+static RfStatus keep_small_groups(RfRun *run, RfPolish *polish, bool *escaped, double *excess) {
+  rf_polish_free(polish);
+  RfStatus status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE_KEPT);
+  if (!status && !(polish->ok && polish->distance < RF_TOL_NEAR)) { /* no such point: they are missing */
+    rf_polish_free(polish);
+    status = rf_polish(run->context, polish, &run->system, RF_TOL_SHARE);
+  }
+  return status ? status : escape_test(run, polish, escaped, excess);
+}
+
+/* Slides of the polished point that hold beyond [leak,1] only, by no more than implicit steps let pass, but
+ * by what shows in the limit: where a row is long, the unit has its place 1e-7 off the hyperplane. Its
+ * multipliers say which are let go. */
+static RfStatus let_slip(RfRun *run, const RfPolish *polish, bool *slipped) {
+  RfSystem *system = &run->system;
+  *slipped = false;
+  if (!system->spread || !(polish->slips > run->context->tol.kkt)) return RF_OK;
+  double *c = system->c, *own = RF_NEW(double, 2 * system->n + system->d);
+  if (!own) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for slides");
+  RfStatus status = RF_OK;
+  for (rf_index i = 0; i < system->n; i++)
+    own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * run->problem->y[i];
+  system->c = own;
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    rf_index before = system->slide[u].n_on;
+    if (polish->group_of[u] >= 0) status = rf_slides_check(run, u, own + system->n, true);
+    *slipped = *slipped || system->slide[u].n_on < before;
+  }
+  system->c = c;
+  rf_free(own);
+  if (status || !*slipped) return status;
+  run->phase.last = run->phase.best = INFINITY;
+  run->phase.high = true; /* at the smaller scale the weights, O(1/q) off, may still hold them */
+  run->h = 0;
+  return status;
 }
 
 /* Polishes the state and runs the escape test where that may be the end; done: it was. */
@@ -259,6 +320,10 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   run->fresh = false;
   double before = phase->last;
   phase->last = !status && polish->ok ? polish->distance : INFINITY;
+  bool slipped = false, solved = polish->ok || (run->system.spread && !isnan(polish->slips));
+  bool at_rest = !status && solved && point_moved(run, polish) < RF_TOL_NEAR;
+  if (at_rest) status = let_slip(run, polish, &slipped);
+  if (slipped) return status;
   if (status || !polish->ok) {
     phase->best = INFINITY;
     return status;
@@ -271,12 +336,15 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool still = stopped_falling(run, distance), settled = distance < RF_TOL_NEAR;
   settled = settled || (distance < RF_TOL_NEAR_STILL && still);
-  bool at_rest = point_moved(run, polish) < RF_TOL_NEAR;
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
+  if (!at_rest) status = let_slip(run, polish, &slipped);
+  if (status || slipped) return status;
   status = escape_test(run, polish, &escaped, &excess);
+  if (!status && !escaped && settled && matters(run, polish, polish->left_out))
+    status = keep_small_groups(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
-            !matters(run, polish, polish->left_out);
+            (!matters(run, polish, polish->left_out) || fades(run, polish));
     return status;
   }
   run->escapes++;

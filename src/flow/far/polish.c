@@ -208,7 +208,7 @@ static void final_sizes(RfPolish *polish, const RfSystem *system) {
 
 /* A group that the solution makes vanish: with multipliers that are not unique nonnegative least squares
  * finds some that make it stationary at any size. -1: none. */
-static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
+static rf_index vanished_group(const RfPolish *polish, const RfSystem *system, double least_part) {
   rf_index d = system->d, at = -1;
   double total = 0, least = INFINITY;
   for (rf_index g = 0; g < polish->n_groups; g++) total += rf_la_norm(polish->beta + g * d, d);
@@ -218,7 +218,7 @@ static rf_index vanished_group(const RfPolish *polish, const RfSystem *system) {
     if (system->spread) part = fmax(part, part_in_margins(polish, system, g, beta, polish->margins));
     if (part < least) least = part, at = g;
   }
-  return least <= RF_TOL_VANISHED ? at : -1;
+  return least <= least_part ? at : -1;
 }
 
 /* A group that Newton's method sends to nothing, so that it does not converge: its length over that of the
@@ -239,8 +239,29 @@ static rf_index collapsed_group(const RfPolish *polish, const RfSystem *system) 
   return least <= RF_TOL_COLLAPSED * most ? at : -1;
 }
 
-/* Does some choice of slopes in [leak,1] hold the group on its hyperplanes under the weights system->c? */
-static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slopes, bool *hold) {
+double rf_polish_moved(const RfPolish *polish, const RfSystem *system, const double *beta,
+                       const double *row) {
+  rf_index d = system->d;
+  const double *grade = system->grade;
+  double sum = 0;
+  for (rf_index g = 0; g < polish->n_groups && grade; g++) {
+    const RfSlide *slide = &system->slide[polish->groups[g].unit];
+    for (rf_index k = 0; k < slide->n_planes; k++) {
+      const double *x = system->problem->X + slide->first[k] * d, *z = beta + g * d;
+      double terms = 0, felt = 0, square = RF_TOL_TINY;
+      for (rf_index j = 0; j < d; j++) {
+        terms += fabs(x[j] * z[j]), felt += row[g * d + j] * (x[j] / grade[j] / grade[j]);
+        square += (x[j] / grade[j]) * (x[j] / grade[j]);
+      }
+      sum += RF_TOL_ROUNDING * terms * fabs(felt) / square;
+    }
+  }
+  return sum;
+}
+
+/* Does some choice of slopes in [leak,1] hold the group on its hyperplanes under the weights system->c? off:
+ * by how much its direction would be another with slopes at their ends. */
+static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slopes, bool *hold, double *off) {
   const RfSlide *slide = &system->slide[unit];
   double leak = system->problem->leak, gap = 0;
   if (rf_slide_dependent(slide)) {
@@ -250,8 +271,12 @@ static RfStatus slides_hold(const RfSystem *system, rf_index unit, double *slope
   }
   rf_system_slide_slopes(system, unit, slopes);
   *hold = true;
-  for (rf_index z = 0; z < slide->n_planes; z++)
-    if (!(slopes[z] >= leak - RF_TOL_SLOPE_LIMIT && slopes[z] <= 1 + RF_TOL_SLOPE_LIMIT)) *hold = false;
+  for (rf_index z = 0; z < slide->n_planes; z++) {
+    double out = fmax(0, fmax(leak - slopes[z], slopes[z] - 1));
+    if (!(out <= RF_TOL_SLOPE_LIMIT)) *hold = false;
+    if (system->seen[slide->first[z]]) /* else a wall, of any weight */
+      *off += out * fabs(system->c[slide->first[z]]) * system->x_norm[slide->first[z]];
+  }
   return RF_OK;
 }
 
@@ -288,13 +313,22 @@ static RfStatus check_slides(RfContext *context, RfPolish *polish, RfSystem *sys
   double *c = system->c, *own = RF_NEW(double, 2 * n + system->d);
   if (!own) return rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
   RfStatus status = RF_OK;
+  double all = 0, sum = 0;
   for (rf_index i = 0; i < n; i++)
     own[i] = (system->seen[i] ? polish->lambda[i] : RF_TOL_WALL_LIMIT) * system->problem->y[i];
   system->c = own;
   polish->ok = sides_hold(polish, system);
-  for (rf_index g = 0; g < polish->n_groups && polish->ok && !status; g++)
+  bool beside = !polish->ok;
+  for (rf_index g = 0; g < polish->n_groups && !beside && !status; g++) {
+    bool holds = true;
+    double off = 0, length = rf_la_norm(polish->beta + g * system->d, system->d);
     if (system->slide[polish->groups[g].unit].n_on > 0)
-      status = slides_hold(system, polish->groups[g].unit, own + n, &polish->ok);
+      status = slides_hold(system, polish->groups[g].unit, own + n, &holds, &off);
+    polish->ok = polish->ok && holds;
+    all += length, sum += off * off * length;
+  }
+  polish->slips =
+      beside ? NAN : sqrt(0.5 * sum / fmax(all, RF_TOL_TINY)); /* |w|^2 is half of a group's |theta|^2 */
   system->c = c;
   rf_free(own);
   return status;
@@ -331,6 +365,7 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     drop_group(polish, g, d);
   }
   if (polish->n_groups == 0) return RF_OK;
+  polish->slips = NAN;
   polish->beta = RF_NEW(double, polish->n_groups *d);
   if (!polish->beta) return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
   /* where a group that a long row feels is gone, the rest of the solution separates, that of the state not */
@@ -339,7 +374,9 @@ RfStatus rf_polish(RfContext *context, RfPolish *polish, RfSystem *system, doubl
     if (!kept) group_vectors(polish, system);
     status = rf_polish_solve(context, polish, system);
     if (status || polish->n_groups == 1) break;
-    rf_index g = polish->ok && !system->problem->freeze_second ? vanished_group(polish, system) : -1;
+    rf_index g = polish->ok && !system->problem->freeze_second
+                     ? vanished_group(polish, system, fmin(share_min, RF_TOL_VANISHED))
+                     : -1;
     if (polish->ok && g < 0) break;
     if (g < 0 && system->spread) g = collapsed_group(polish, system);
     bool gone = g >= 0;

@@ -27,6 +27,7 @@ typedef struct RfPolish {
   double residual;    /* largest entry of the stationarity equation */
   double objective;   /* sum of |beta|, or with a frozen second layer half the sum of |beta|^2 */
   double distance;    /* |theta/|theta| - limit|, theta the state it started from */
+  double slips;       /* stationarity that slopes which hold it only beyond [leak,1] cost; NaN: no point */
 } RfPolish;
 
 void rf_polish_free(RfPolish *polish);

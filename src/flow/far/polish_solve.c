@@ -5,6 +5,7 @@
 #include "flow/far/polish_solve.h"
 #include "flow/flow_tolerances.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,14 +47,16 @@ typedef struct Newton {
   int32_t *pivot; /* N + most */
   double *row;
   uint8_t *is_active; /* n */
+  uint64_t *tried;    /* 3 n + 10: active sets there were, as numbers */
   bool dual;          /* polish_dual.c solves: no matrix of order N + r */
 } Newton;
 
-/* Rounding of row.z, a sum that may be small beside its terms. */
+/* Rounding of row.z, a sum that may be small beside its terms: half a unit in the last place for each of its
+ * terms, and one for each entry of z. */
 static double rounding_of(const Newton *newton, const double *row) {
   double sum = 0;
   for (rf_index j = 0; j < newton->N && newton->graded; j++) sum += fabs(row[j] * newton->z[j]);
-  return RF_TOL_ROUNDING * sum;
+  return fmax(RF_TOL_ROUNDING, 0.5 * DBL_EPSILON * (double)(newton->N + 1)) * sum;
 }
 
 static void all_margins(RfPolish *polish, const RfSystem *system, const Newton *newton) {
@@ -77,6 +80,9 @@ static double row_length(const Newton *newton, rf_index r) {
  * for at most. */
 enum { DUAL_FROM = 150, MOST_ACTIVE = 3000 };
 
+/* Active sets that are tried. */
+static rf_index most_rounds(const RfSystem *system) { return 3 * system->n + 10; }
+
 static void newton_free(Newton *newton) {
   rf_free(newton->active);
   rf_free(newton->rows);
@@ -84,6 +90,7 @@ static void newton_free(Newton *newton) {
   rf_free(newton->copy);
   rf_free(newton->pivot);
   rf_free(newton->is_active);
+  rf_free(newton->tried);
   rf_free(newton->plane_rows);
 }
 
@@ -118,12 +125,13 @@ static RfStatus newton_new(RfContext *context, Newton *newton, const RfPolish *p
   newton->N = N, newton->most = most;
   newton->active = RF_NEW(rf_index, n);
   newton->is_active = RF_NEW(uint8_t, n);
+  newton->tried = RF_NEW(uint64_t, most_rounds(system));
   newton->rows = RF_NEW(double, most *N + 4 * N + 3 * n);
   newton->matrix = RF_NEW(double, square + total);
   newton->copy = RF_NEW(double, newton->dual ? 1 : square);
   newton->pivot = RF_NEW(int32_t, total);
-  if (!newton->active || !newton->is_active || !newton->rows || !newton->matrix || !newton->copy ||
-      !newton->pivot) {
+  if (!newton->active || !newton->is_active || !newton->tried || !newton->rows || !newton->matrix ||
+      !newton->copy || !newton->pivot) {
     newton_free(newton);
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for the limit");
   }
@@ -173,12 +181,13 @@ static double stationarity(const Newton *newton) {
   return worst;
 }
 
-static double infeasibility(const Newton *newton) {
+static double infeasibility(const Newton *newton, const RfPolish *polish, const RfSystem *system) {
   double worst = 0;
   for (rf_index r = 0; r < newton->r; r++) {
     const double *row = newton->rows + r * newton->N;
-    worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) -
-                            rounding_of(newton, row));
+    double known =
+        newton->graded ? rounding_of(newton, row) + rf_polish_moved(polish, system, newton->z, row) : 0;
+    worst = fmax(worst, fabs(rf_la_quick_dot(row, newton->z, newton->N) - aim_of(newton, r)) - known);
   }
   return worst;
 }
@@ -309,9 +318,14 @@ static double largest_unknown(const Newton *newton) {
   return newton->graded ? 1 : fmax(1, rf_la_max_abs(newton->z, newton->N));
 }
 
+/* Steps of Newton's method that do not become half as long after so many of them are rounding of equations
+ * that are nearly dependent. */
+enum { NEWTON_STALE = 6 };
+
 static RfStatus solve_active(RfContext *context, const RfPolish *polish, const RfSystem *system,
                              Newton *newton) {
-  double size = INFINITY, scale;
+  double size = INFINITY, scale, least = INFINITY;
+  int stale = 0;
   RfStatus status = RF_OK;
   if (newton->r > 0) {
     if (!objective(polish, system, newton, NULL, 0)) return RF_OK;
@@ -326,6 +340,9 @@ static RfStatus solve_active(RfContext *context, const RfPolish *polish, const R
     scale = largest_unknown(newton);
     if (size <= RF_TOL_NEWTON * scale) break;
     if (round > 8 && size <= RF_TOL_NEWTON_LATE * scale) break;
+    stale = size < 0.5 * least ? 0 : stale + 1;
+    if (stale == 0) least = size;
+    if (round > 8 && stale >= NEWTON_STALE && size <= RF_TOL_NEWTON_LOST * scale) break; /* longer: below */
     if (round > 14 && size > RF_TOL_NEWTON_LOST * scale)
       break; /* a group vanishes, or the equations contradict each other */
   }
@@ -449,7 +466,8 @@ typedef struct Findings {
 } Findings;
 
 static Findings examine(RfPolish *polish, const RfSystem *system, const Newton *newton) {
-  Findings found = {.feasible = infeasibility(newton) < RF_TOL_STATIONARY, .worst = -1, .wrong = -1};
+  Findings found = {
+      .feasible = infeasibility(newton, polish, system) < RF_TOL_STATIONARY, .worst = -1, .wrong = -1};
   double slack = -RF_TOL_VIOLATED, negative = -RF_TOL_VIOLATED;
   for (rf_index r = 0; r < newton->r; r++)
     if (newton->lambda[r] * row_length(newton, r) < negative)
@@ -506,6 +524,14 @@ static bool collapses(const RfPolish *polish, const Newton *newton, rf_index d) 
   return least <= RF_TOL_COLLAPSED * most;
 }
 
+/* The active set has been tried before: where the equations have no solution samples come and go for ever. */
+static bool tried_before(const Newton *newton, rf_index n, rf_index round) {
+  newton->tried[round] = rf_pattern_hash((const int8_t *)newton->is_active, n);
+  for (rf_index k = 0; k < round; k++)
+    if (newton->tried[k] == newton->tried[round]) return true;
+  return false;
+}
+
 RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *system) {
   rf_index n = system->n, N = polish->n_groups * system->d;
   Newton newton;
@@ -514,7 +540,8 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
   polish->ok = false;
   polish->idle = -1;
   bool going = begin(polish, system, &newton);
-  for (rf_index round = 0; round < 3 * n + 10 && going && !status; round++) {
+  for (rf_index round = 0; round < most_rounds(system) && going && !status; round++) {
+    if (tried_before(&newton, n, round)) break;
     memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
     status = solve_active(context, polish, system, &newton);
     if (status) break;
@@ -525,7 +552,13 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
       going = !polish->ok && found.wrong >= 0 && restart_from_certificate(polish, system, &newton);
       continue;
     }
-    if (!found.feasible && collapses(polish, &newton, system->d)) { /* the equations are those without it */
+    bool gone = !found.feasible && collapses(polish, &newton, system->d);
+    if (gone && found.worst >= 0 && newton.r < newton.most) { /* a sample that keeps it was left out */
+      memcpy(newton.z, polish->beta, (size_t)N * sizeof(double));
+      activate(&newton, polish, system, found.worst);
+      continue;
+    }
+    if (gone) { /* the equations are those without it */
       memcpy(polish->beta, newton.z, (size_t)N * sizeof(double));
       going = false;
       continue;
@@ -553,7 +586,7 @@ RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSys
   for (rf_index i = 0; i < system->n && newton.r < newton.most; i++)
     if (polish->lambda[i] > 0) activate(&newton, polish, system, i);
   if (newton.graded) status = solve_active(context, polish, system, &newton);
-  if (!status && newton.graded && infeasibility(&newton) < RF_TOL_STATIONARY &&
+  if (!status && newton.graded && infeasibility(&newton, polish, system) < RF_TOL_STATIONARY &&
       stationarity(&newton) < RF_TOL_STATIONARY) {
     *solved = true;
     for (rf_index r = 0; r < newton.r; r++) *solved = *solved && newton.lambda[r] > 0;

@@ -12,4 +12,8 @@ RfStatus rf_polish_solve(RfContext *context, RfPolish *polish, const RfSystem *s
 RfStatus rf_polish_solve_aimed(RfContext *context, RfPolish *polish, const RfSystem *system,
                                const double *aim, bool *solved);
 
+/* What putting the groups beta on their hyperplanes (rf_system_put_on), where their inputs are known to
+ * rounding, moves row.beta by (polish.c). */
+double rf_polish_moved(const RfPolish *polish, const RfSystem *system, const double *beta, const double *row);
+
 #endif

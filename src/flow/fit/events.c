@@ -114,6 +114,8 @@ static double slope_left(const RfSystem *system, const RfSlide *slide, const Rea
   /* a sample far heavier than what acts on the unit (a wall) holds it with a slope of that part */
   double push = kink_of(system, slide, z), beyond = reach->beyond;
   double acts = reach->apart + strength_on_line(system, slide, z);
+  /* and a long row, far lighter than that, is weighed against weights that are known to as much */
+  if (system->grade && acts > push) beyond *= acts / push;
   double known = reach->unsure / push, above = fmax(beyond, known);
   double slack = fmax(push > acts ? beyond * (acts / push) : beyond, known);
   double below = slope - (system->problem->leak - slack);
@@ -223,13 +225,11 @@ static bool not_driven(const RfRun *run, rf_index k, rf_index i) {
          push <= RF_TOL_CANCELLED * strength(system, k) * system->x_norm[i];
 }
 
-/* Unit k was on hyperplane i, moves off it at both ends of the step (d0, d1 > 0), and is beyond it: by what
- * the weights move to follow the margins that the state carries, which a short step does not tell from its
- * way. */
-static bool follows(const RfRun *run, rf_index k, rf_index i, double slack, double v0, double v1, double d0,
-                    double d1) {
-  return run->system.by_margins && v0 <= slack && d0 > 0 && d1 > 0 &&
-         v1 > -RF_TOL_APART * rf_run_input_size(run, k, i);
+/* A unit that was on a hyperplane, moves off it at both ends of the step (by m0, m1 > 0, were that its way),
+ * and is beyond it, by more: what the weights move to follow the margins that the state carries, which does
+ * not go to nothing with the length of a trial. */
+static bool follows(const RfSystem *system, double slack, double v0, double v1, double m0, double m1) {
+  return system->by_margins && v0 <= slack && m0 > 0 && m1 > 0 && -v1 > fmax(m0, m1);
 }
 
 /* A unit beyond its side by what is no motion: put back before growth makes a margin of it; where it is far
@@ -244,16 +244,33 @@ static RfStatus put_back(RfRun *run, rf_index k, rf_index i, bool far) {
   return RF_OK;
 }
 
+/* Whether something has to be looked at among the hyperplanes of a unit, by signs alone: one that it is not
+ * clear of at the end (v1 <= slack |x|), or comes to and goes away from. nearest: w.x/|x| at the end. */
+RF_HOT static bool any_near(const int8_t *restrict sigma, const double *restrict H1,
+                            const double *restrict d0, const double *restrict d1, const double *restrict size,
+                            double slack, rf_index n, double *nearest) {
+  double least = INFINITY;
+  int any = 0;
+  for (rf_index i = 0; i < n; i++) {
+    double s = sigma[i], v1 = s * H1[i];
+    double far = s != 0 ? v1 / size[i] : INFINITY;
+    least = far < least ? far : least;
+    any |= (s != 0) & ((1 - (v1 > slack * size[i])) | ((s * d0[i] < 0) & (s * d1[i] > 0)));
+  }
+  *nearest = least;
+  return any;
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
   rf_index n = system->n, d = system->d, k = run->row_unit[row], before = run->n_hits;
   const int8_t *sigma = system->sigma + k * n;
   const double *H1 = run->H1 + row * n, *d0 = run->Hd0 + row * n, *d1 = run->Hd1 + row * n;
-  double nearest = INFINITY;
-  for (rf_index i = 0; i < n; i++) {
+  double nearest;
+  bool any = any_near(sigma, H1, d0, d1, system->x_norm, run->plane_slack, n, &nearest);
+  for (rf_index i = 0; i < n && any; i++) {
     double s = sigma[i], v1 = s * H1[i], size = system->x_norm[i], slack = run->plane_slack * size;
-    if (v1 < nearest * size && s != 0) nearest = v1 / size;
     if (v1 > slack && !(s * d0[i] < 0 && s * d1[i] > 0)) continue; /* the usual case */
     if (s == 0) continue;
     if (system->grade) slack = slack_of(run, k, i);
@@ -262,7 +279,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
-    below = below && !not_driven(run, k, i) && !follows(run, k, i, slack, v0, v1, s * d0[i], s * d1[i]);
+    below = below && !not_driven(run, k, i) && !follows(system, slack, v0, v1, h * s * d0[i], h * s * d1[i]);
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (!status && !below && v1 < 0 && run->implicit) status = put_back(run, k, i, v1 < floor);
     if (status) return status;

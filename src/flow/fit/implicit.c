@@ -439,6 +439,17 @@ static bool factor(RfImplicit *method, const RfSystem *system, double shift) {
   return rf_margin_solver_factor(method->margins, system, method->blocks, method->U, shift, method->scratch);
 }
 
+/* x += the stages before s, each times its coefficient and the factor. */
+RF_HOT static void add_stages(const RfImplicit *method, double *restrict x, const double *coefficient,
+                              double factor, int s, rf_index N) {
+  for (int j = 0; j < s; j++) {
+    const double *restrict stage = method->stage[j];
+    double c = coefficient[j] * factor;
+    if (c == 0) continue;
+    for (rf_index i = 0; i < N; i++) x[i] += c * stage[i];
+  }
+}
+
 RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, double *error, double h,
                          double tol) {
   rf_index N = system->units * (system->d + 2);
@@ -451,8 +462,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     if (s > 0) {
       memcpy(method->point, system->y, (size_t)(N + 1) * sizeof(double));
       if (method->plain) rf_plain_from_polar(method->plain, system, method->point);
-      for (int j = 0; j < s; j++)
-        if (rf_rodas5_a[s][j] != 0) rf_la_axpy(method->point, rf_rodas5_a[s][j], method->stage[j], N);
+      add_stages(method, method->point, rf_rodas5_a[s], 1, s, N);
       for (rf_index i = 0; i < N; i++)
         if (!isfinite(method->point[i])) return RF_OK;
       stage_rate(method, system, s);
@@ -460,8 +470,7 @@ RfStatus rf_implicit_try(RfImplicit *method, RfSystem *system, double *y_end, do
     }
     double *sum = method->stage[s];
     memcpy(sum, f, (size_t)N * sizeof(double));
-    for (int j = 0; j < s; j++)
-      if (rf_rodas5_c[s][j] != 0) rf_la_axpy(sum, rf_rodas5_c[s][j] / h, method->stage[j], N);
+    add_stages(method, sum, rf_rodas5_c[s], 1 / h, s, N);
     pack(system, method->packed, sum);
     solve(method, system, method->packed);
     unpack(system, sum, method->packed);

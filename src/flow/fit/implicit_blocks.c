@@ -246,7 +246,7 @@ static const double *unit_g(const RfBlocks *blocks, const RfSystem *system, rf_i
 }
 
 /* Y (rank x wide): row r is s_pr P_p x_r, or without the projection, class after class. */
-static void class_rows(const RfBlocks *blocks, const RfSystem *system, double *Y, bool projected) {
+RF_HOT static void class_rows(const RfBlocks *blocks, const RfSystem *system, double *Y, bool projected) {
   rf_index d = system->d, wide = system->classes * d;
   for (rf_index r = 0; r < blocks->rank; r++)
     for (rf_index c = 0; c < system->classes; c++) {
@@ -259,7 +259,7 @@ static void class_rows(const RfBlocks *blocks, const RfSystem *system, double *Y
 }
 
 /* rows (rank x width) = C diag(scale) rows: c_r (scale_r row_r - sum_j p_j scale_j row_j). */
-static void weigh(const RfBlocks *blocks, double *rows, double *mean, rf_index width) {
+RF_HOT static void weigh(const RfBlocks *blocks, double *rows, double *mean, rf_index width) {
   memset(mean, 0, (size_t)width * sizeof(double));
   for (rf_index r = 0; r < blocks->rank; r++)
     rf_la_axpy(mean, blocks->p[r] * blocks->scale[r], rows + r * width, width);
@@ -279,7 +279,7 @@ static void prepare_class_core(RfBlocks *blocks, const RfSystem *system) {
 }
 
 /* s g.x and s w.x of every unit, and s b.x for the basis of what it slides on. */
-static void prepare_sample_core(RfBlocks *blocks, const RfSystem *system) {
+RF_HOT static void prepare_sample_core(RfBlocks *blocks, const RfSystem *system) {
   rf_index d = system->d, rank = blocks->rank, units = system->units;
   double *with_g = blocks->planes, *with_w = with_g + units * rank, *H = blocks->work;
   rf_la_gram(blocks->core, blocks->X, rank, d);
@@ -355,7 +355,7 @@ static bool factor_by_class(RfBlocks *blocks, const RfSystem *system) {
 }
 
 /* 1 - C diag(scale) [(S^T sigma S) o X X^T + sum_k (s g.x, s w.x) Omega (s g.x, s w.x)^T - projections]. */
-static bool factor_by_sample(RfBlocks *blocks, const RfSystem *system) {
+RF_HOT static bool factor_by_sample(RfBlocks *blocks, const RfSystem *system) {
   rf_index rank = blocks->rank, units = system->units;
   double *T = blocks->factor, *one = blocks->work, *two = one + units * rank;
   double *mean = two + (units + blocks->projections) * rank;
@@ -397,7 +397,7 @@ bool rf_blocks_factor(RfBlocks *blocks, const RfSystem *system, double shift) {
 /* ---- solving ------------------------------------------------------------------------------- */
 
 /* V (classes x d) = sum over each class of F z. */
-static void gather(const RfBlocks *blocks, const RfSystem *system, const double *x, double *V) {
+RF_HOT static void gather(const RfBlocks *blocks, const RfSystem *system, const double *x, double *V) {
   rf_index d = system->d, b = d + 2;
   memset(V, 0, (size_t)(system->classes * d) * sizeof(double));
   for (rf_index k = 0; k < system->units; k++) {
@@ -411,7 +411,7 @@ static void gather(const RfBlocks *blocks, const RfSystem *system, const double 
 }
 
 /* V = [s P x]^T T^-1 C diag(scale) [s x] V, on samples. */
-static void through_samples(const RfBlocks *blocks, const RfSystem *system, double *V, double *work) {
+RF_HOT static void through_samples(const RfBlocks *blocks, const RfSystem *system, double *V, double *work) {
   rf_index d = system->d, rank = blocks->rank, classes = system->classes;
   double *s = work, *H = s + rank;
   rf_la_product_nt(H, V, blocks->X, classes, rank, d);

@@ -34,10 +34,14 @@ static double far_from(const RfSystem *system, const double *y, rf_index u, rf_i
          system->x_norm[i];
 }
 
-static bool ridge(const RfSystem *system, rf_index u, rf_index i) {
+/* Hyperplane i pushes those on it away; whether by much is asked last. */
+static bool pushes_away(const RfSystem *system, rf_index u, rf_index i) {
   bool up = system->y[system->units * system->d + u] > 0;
-  return system->sigma[u * system->n + i] != 0 && up == (system->problem->y[i] > 0) &&
-         rf_apart_matters(system, u, i, 0);
+  return system->sigma[u * system->n + i] != 0 && up == (system->problem->y[i] > 0);
+}
+
+static bool ridge(const RfSystem *system, rf_index u, rf_index i) {
+  return pushes_away(system, u, i) && rf_apart_matters(system, u, i, 0);
 }
 
 bool rf_layer_takes(const RfRun *run, rf_index u, rf_index i) {
@@ -224,9 +228,9 @@ static double nearest_ridge(const RfRun *run, Layer *layer) {
   for (rf_index u = 0; u < system->units; u++) {
     if (system->only[u] >= 0 || system->dead[u]) continue;
     for (rf_index i = 0; i < system->n; i++) {
-      if (!ridge(system, u, i)) continue;
+      if (!pushes_away(system, u, i)) continue;
       double far = far_from(system, run->y_end, u, i) / layer->width;
-      if (far > fmin(part_within, nearest)) continue;
+      if (far > fmin(part_within, nearest) || !ridge(system, u, i)) continue;
       if (!(far_from(system, system->y, u, i) > part_within * layer->width)) continue;
       if (layer_at(system, layer, u, i)) nearest = far;
     }
@@ -386,7 +390,8 @@ RfStatus rf_layer_near(RfRun *run, bool *changed) {
   for (rf_index u = 0, before = system->units; u < before && !status; u++) {
     for (rf_index i = 0; i < system->n && !status && system->only[u] < 0 && !system->dead[u]; i++) {
       bool now = false;
-      if (!ridge(system, u, i) || far_from(system, system->y, u, i) > within) continue;
+      if (!pushes_away(system, u, i) || far_from(system, system->y, u, i) > within) continue;
+      if (!ridge(system, u, i)) continue;
       if (!known) rf_system_fields(system, system->y);
       known = true;
       if (approaches(system, u, i)) status = rf_layer_part(run, u, i, &now);

@@ -345,11 +345,20 @@ static double log_S_speed(RfRun *run, const double *y, const double *f) {
   return speed;
 }
 
+/* What rounding of the margins, in the weights, moves units by in a step at a frozen scale: shorter steps
+ * than this allows are no finer. */
+static double rounding_of_step(const RfRun *run, double h) {
+  const RfSystem *system = &run->system;
+  double speed = RF_TOL_ROUNDING * rf_system_possible_margin(system) * rf_system_reach(system);
+  return run->phase.part == 3 ? fmin(RF_TOL_FROZEN_ROUNDING, speed * h) : 0;
+}
+
 /* With the scale frozen the path matters less than where it ends; but the weights, hence the slopes of
  * slides, have to stay meaningful. */
-static double tolerance(const RfRun *run) {
+static double tolerance(const RfRun *run, double h) {
   double loose = run->phase.part == 3 ? 10 * run->tol_implicit : run->tol_implicit;
   if (!run->at_infinity) return loose;
+  loose = fmax(loose, rounding_of_step(run, h));
   loose = fmin(loose, RF_TOL_MARGIN / fmin(10 * RF_TOL_Q_FROZEN, fmax(1, run->system.q_least)));
   if (!run->system.grade && !rf_implicit_plain(run->implicit_method)) /* which look at the margins */
     loose = fmin(loose, RF_TOL_MARGIN_CANCELLED /
@@ -361,7 +370,7 @@ static double tolerance(const RfRun *run) {
  * leaves across them, 1e-10, would show in the margins. */
 RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
-  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run));
+  RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run, h));
   if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
     return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, -1, -1);
   for (rf_index k = 0; k < system->units && !status; k++)
@@ -403,7 +412,8 @@ static double order_seen(double h, double error, double h_before, double error_b
  * a part of it was looked at whose own error is too large, and a shorter step is to be tried, of length h. */
 static RfStatus try_to_event(RfRun *run, double *h) {
   RfSystem *system = &run->system;
-  double error = 0, error_before = INFINITY, h_before = 0;
+  double error = 0, error_before = INFINITY, h_before = 0, grow = 6;
+  bool costly = run->problem->located; /* many units, thousands of events: trials are what takes the time */
   RfStatus status = RF_OK;
   for (;;) {
     status = rf_run_try_implicit(run, *h, &error);
@@ -412,10 +422,13 @@ static RfStatus try_to_event(RfRun *run, double *h) {
     if (rf_context_stop(run->context)) return RF_INTERRUPTED;
     double order = order_seen(*h, error, h_before, error_before);
     h_before = *h, error_before = error;
-    *h = next_step(run, *h, error, order, 0.1, 1);
+    bool flat =
+        costly && order < 2; /* longer than a transient, of which nothing is seen by being a little shorter */
+    *h = next_step(run, *h, error, order, flat ? 0.01 : 0.1, flat ? 0.5 : 1);
+    if (costly) grow = 2; /* what was in the way of the longer step is still ahead */
     if (!(*h > RF_TOL_STEP_IMPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
-  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, 6);
+  run->h = next_step(run, *h, error, RF_RODAS5_ORDER, 0.333, grow);
   rf_system_rhs(system, run->y_end, run->f);
   rf_planes_watch(run, run->f, *h);
   status = rf_events_find(run, *h);
@@ -425,6 +438,21 @@ static RfStatus try_to_event(RfRun *run, double *h) {
   if (!status) status = rf_layer_approach(run, h);
   run->ends_only = false;
   if (status == RF_LIMIT) *h = fmin(run->h, 0.5 * *h);
+  return status;
+}
+
+/* Units that are to be put on hyperplanes from farther away than rounding: at equal margins. */
+static RfStatus bring_near(RfRun *run) {
+  RfSystem *system = &run->system;
+  RfStatus status = RF_OK;
+  for (rf_index j = 0; j < run->n_hits && !status; j++) {
+    const RfHit *hit = &run->hits[j];
+    if (hit->kind != RF_HIT_PLANE) continue;
+    double v = rf_la_quick_dot(system->y + hit->unit * system->d, run->problem->X + hit->sample * system->d,
+                               system->d);
+    if (fabs(v) > RF_TOL_PLANE * rf_run_input_size(run, hit->unit, hit->sample))
+      status = rf_plain_put_on(run->context, system, system->y, hit->unit, hit->sample);
+  }
   return status;
 }
 
@@ -474,10 +502,11 @@ static RfStatus step_implicit(RfRun *run) {
   run->stuck = run->still ? run->stuck + 1 : 0;
   run->step_events++;
   if (system->by_margins) { /* what is put on a hyperplane is there to rounding */
+    status = bring_near(run);
     rf_system_fields(system, system->y);
     rf_system_note(system);
   }
-  status = rf_events_apply(run);
+  if (!status) status = rf_events_apply(run);
   if (!status) rf_system_keep_rounding(system, system->y);
   return status;
 }

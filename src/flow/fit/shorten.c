@@ -8,14 +8,17 @@
 #include <string.h>
 
 /* How far behind the hyperplane a step may end that is cut there: putting the unit on it must not move the
- * margins by what shows in the weights. */
+ * margins by what shows in the weights. A unit that is beyond it by rounding has not met it (events.c), and
+ * what is aimed at is farther. */
 static double close_enough(const RfRun *run, const RfHit *hit) {
   const RfSystem *system = &run->system;
   double amplitude = rf_system_amplitude(system, system->y[system->units * (system->d + 1) + hit->unit]);
   double beyond = fmin(RF_TOL_CUT_BEYOND, RF_TOL_CUT_MARGIN / fmax(amplitude, RF_TOL_TINY));
   double size = system->x_norm[hit->sample];
   double least = system->grade ? rf_run_input_size(run, hit->unit, hit->sample) : size;
-  return fmax(beyond * size, RF_TOL_CUT_LEAST * least);
+  bool few = !run->problem->located || system->grade;
+  double met = few ? 0 : RF_TOL_CUT_MET * run->plane_slack;
+  return fmax(fmax(beyond, met) * size, RF_TOL_CUT_LEAST * least);
 }
 
 /* Of the hyperplanes met between y_low and y_end: the fraction of the way at which secants reach the first of
@@ -41,7 +44,7 @@ static double secant_fraction(const RfRun *run, const double *y_low) {
 /* The part of the way that is known to contain the first event: its ends, the last place given up for one of
  * them (unless NaN), the states there and what was met at the far end. Every state is that of one step from
  * system->y. */
-enum { MOST_LEADERS = 8 };
+enum { MOST_LEADERS = 8, NEWTON = 6 };
 typedef struct Bracket {
   double low, high, third;
   double *y_low, *y_high, *y_third;
@@ -62,6 +65,33 @@ static double place_between(const Bracket *at, double v_low, double v_high, doub
   return at->low + line * width;
 }
 
+/* The zero of the cubic with these ends, v_low > 0 > v_high, and slopes (times the length), of the way
+ * between; where it need not be monotone, of the straight line: a transient at the start says nothing about
+ * the rest. */
+static double cubic_zero(double v_low, double v_high, double slope_low, double slope_high) {
+  double fall = v_low - v_high, s = v_low / fall;
+  bool monotone = slope_low <= 0 && slope_high <= 0 && -slope_low <= 3 * fall && -slope_high <= 3 * fall;
+  double c3 = 2 * fall + slope_low + slope_high, c2 = -3 * fall - 2 * slope_low - slope_high, a = 0, b = 1;
+  for (int round = 0; round < NEWTON && monotone; round++) {
+    double value = v_low + s * (slope_low + s * (c2 + s * c3)), rate = slope_low + s * (2 * c2 + 3 * s * c3);
+    if (value > 0)
+      a = s;
+    else
+      b = s;
+    double next = s - value / rate;
+    s = next > a && next < b ? next : 0.5 * (a + b);
+  }
+  return s;
+}
+
+/* How fast unit and sample of a hit come together, in a state that changes by f. */
+static double approach(const RfRun *run, const RfHit *hit, const double *f) {
+  const RfSystem *system = &run->system;
+  rf_index d = system->d;
+  return system->sigma[hit->unit * system->n + hit->sample] *
+         rf_la_quick_dot(f + hit->unit * d, run->problem->X + hit->sample * d, d);
+}
+
 /* Where the first of what was met is, a little beyond; high where all of it is just behind the step, NaN
  * where that cannot be told. */
 static double first_place(RfRun *run, const Bracket *at) {
@@ -73,7 +103,13 @@ static double first_place(RfRun *run, const Bracket *at) {
     double v_high = rf_events_left(run, hit, at->y_high, slopes) + 0.5 * close;
     double v_third = isnan(at->third) ? NAN : rf_events_left(run, hit, at->y_third, slopes) + 0.5 * close;
     if (!(v_low > 0) || !(v_high < 0.5 * close)) return NAN;
-    if (v_high < -0.5 * close) least = fmin(least, place_between(at, v_low, v_high, v_third));
+    if (!(v_high < -0.5 * close)) continue;
+    double width = at->high - at->low;
+    bool whole = run->problem->located && at->low == 0 && isnan(at->third) && hit->kind == RF_HIT_PLANE;
+    least = fmin(least, whole ? width * cubic_zero(v_low, v_high,
+                                                   width * approach(run, hit, run->explicit_method.stage[0]),
+                                                   width * approach(run, hit, run->f))
+                              : place_between(at, v_low, v_high, v_third));
   }
   return least;
 }
@@ -211,6 +247,46 @@ static void narrow(RfRun *run, Bracket *at, double place) {
   keep_hits(run, at);
 }
 
+/* From a trial that ended near the first hyperplane the rest of the way is a straight line, as long as the
+ * change of the field since the trial before (its f, so long ago) bends it by less than a step may be off,
+ * and margins, which feel the square of a turn, by less than a unit that is put on a hyperplane moves them.
+ * done: the state is there, and the hits. */
+static RfStatus straight_to(RfRun *run, const Bracket *at, double *h, double ago, const double *f_before,
+                            bool *done) {
+  RfSystem *system = &run->system;
+  rf_index size = rf_system_clock(system);
+  double on = INFINITY, bend = 0, turn = 0, *y = run->y_end;
+  *done = false;
+  for (rf_index j = 0; j < at->n_hits; j++) {
+    const RfHit *hit = &at->hits[j];
+    if (hit->kind != RF_HIT_PLANE) return RF_OK;
+    double v = rf_events_left(run, hit, y, run->Hd1) + 0.5 * close_enough(run, hit);
+    double rate = approach(run, hit, run->f);
+    if (!(rate < 0)) return RF_OK;
+    on = fmin(on, -v / rate);
+  }
+  for (rf_index i = 0; i < size; i++) {
+    bend = fmax(bend, fabs(run->f[i] - f_before[i]));
+    turn = fmax(turn, fabs(on * run->f[i]));
+  }
+  if (!(*h + on >= at->low && *h + on <= at->high && *h + on > 0)) return RF_OK;
+  if (!(0.5 * on * on * bend <= RF_TOL_CUT_LINE * run->tol_implicit * fabs(ago))) return RF_OK;
+  if (!(turn * turn * rf_system_possible_margin(system) <= RF_TOL_CUT_MARGIN)) return RF_OK;
+  rf_la_axpy(y, on, run->f, size);
+  rf_system_rhs(system, y, run->f);
+  rf_planes_watch(run, run->f, *h + on);
+  RfStatus status = rf_events_find(run, *h + on);
+  *done = run->n_hits > 0;
+  if (*done) *h += on;
+  if (status || *done) return status;
+  bool behind = *h == at->high; /* back to the trial */
+  memcpy(y, behind ? at->y_high : at->y_low, (size_t)rf_system_size(system) * sizeof(double));
+  rf_system_rhs(system, y, run->f);
+  run->n_hits = behind ? at->n_hits : 0;
+  if (behind) memcpy(run->hits, at->hits, (size_t)at->n_hits * sizeof *at->hits);
+  return RF_OK;
+}
+
 /* Shortens the step until its end is on the first hyperplane, by interpolation and bisection on the step
  * length (each trial is a full step, so the state is as good as the method). */
 RfStatus rf_run_shorten(RfRun *run, double *h) {
@@ -219,6 +295,7 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
   Bracket at = {.high = *h, .third = NAN, .y_low = room->end, .y_high = room->stage[1]};
   size_t bytes = (size_t)rf_system_size(system) * sizeof(double);
   at.y_third = room->stage[2];
+  bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
   memcpy(at.y_low, system->y, bytes);
   bool nothing;
   RfStatus status = look_into_dips(run, *h, &at.low, &at.high, &nothing);
@@ -235,16 +312,22 @@ RfStatus rf_run_shorten(RfRun *run, double *h) {
     bool halve = isnan(place) || (round % 3 == 2 && !(at.high - at.low < RF_TOL_CUT_STALL * width));
     if (round % 3 == 2) width = at.high - at.low;
     place = halve ? 0.5 * (at.low + at.high) : fmin(at.high - least, fmax(at.low + least, place));
+    double before = last;
     last = fmax(place, shortest);
+    memcpy(room->stage[3], run->f, bytes);
     status = rf_run_try_shorter(run, last);
     if (status) return status;
     narrow(run, &at, last);
+    bool there = false;
+    if (run->problem->located && !system->grade && !run->problem->freeze_second && last > shortest)
+      status = straight_to(run, &at, &last, last - before, room->stage[3], &there);
+    if (there) *h = last;
+    if (status || there) return status;
   }
   *h = at.high;
   if (last < at.high)
     status = rf_run_try_shorter(run, at.high);
   else
     rf_system_rhs(system, run->y_end, run->f); /* the state there stands, and the hits */
-  bool plain = (system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method);
   return !status && plain ? meet_between(run, at.y_low, at.low, h) : status;
 }

@@ -2,6 +2,7 @@
  * |loss'|/S are kept by their logarithms, directions and log-norms per unit (design: polar state), so that no
  * size over- or underflows. */
 #include "core/core.h"
+#include "flow/fit/short_rows.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 #include "flow/large/gram.h"
@@ -39,10 +40,8 @@ RF_HOT static void flow_planes_of_hot(double *H, const double *W, const RfFlowPr
     rf_rows_images(H, W, &problem->gram->data, rows, problem->gram->threads);
   else if (rows * n * d > BY_HAND)
     rf_la_product_nt(H, W, X, rows, n, d);
-  else if (d == 2)
-    planes_of(H, W, X, rows, n, 2);
   else
-    planes_of(H, W, X, rows, n, d);
+    OF_LENGTH(d, planes_of(H, W, X, rows, n, D));
 }
 
 void rf_flow_planes_of(double *H, const double *W, const RfFlowProblem *problem, rf_index rows) {
@@ -78,10 +77,8 @@ RF_HOT static void unit_outputs(RfSystem *system, const double *y) {
     bool silent = factor == 0 || system->dead[k] || (system->muted && system->muted[k]);
     if (silent && by_hand)
       planes_of(h, w, X, 1, n, d);
-    else if (by_hand && d == 2)
-      planes_and_outputs(system->q, h, factor, s, w, X, n, 2);
     else if (by_hand)
-      planes_and_outputs(system->q, h, factor, s, w, X, n, d);
+      OF_LENGTH(d, planes_and_outputs(system->q, h, factor, s, w, X, n, D));
     else if (!silent)
       add_outputs(system->q, factor, s, h, n);
   }
@@ -213,10 +210,7 @@ RF_HOT static void class_fields(RfSystem *system) {
   }
   for (rf_index k = 0; k < classes; k++) {
     const double *slope = system->slope + system->leader[k] * n;
-    if (d == 2)
-      fields_of(system->g + k * d, slope, system->c, X, n, 2);
-    else
-      fields_of(system->g + k * d, slope, system->c, X, n, d);
+    OF_LENGTH(d, fields_of(system->g + k * d, slope, system->c, X, n, D));
   }
 }
 
@@ -303,11 +297,7 @@ RF_HOT static void system_rhs_hot(RfSystem *system, const double *y, double *f) 
   rf_system_fields(system, y);
   for (rf_index c = 0; c < system->classes; c++) {
     const RfSlide *slide = &system->slide[system->leader[c]];
-    if (slide->n_on == 0) continue;
-    if (d == 2)
-      project(slide, system->g + c * d, 2);
-    else
-      project(slide, system->g + c * d, d);
+    if (slide->n_on > 0) OF_LENGTH(d, project(slide, system->g + c * d, D));
   }
   for (rf_index k = 0; k < units; k++) {
     if (system->dead[k]) {
@@ -316,10 +306,7 @@ RF_HOT static void system_rhs_hot(RfSystem *system, const double *y, double *f) 
       f[units * (d + 1) + k] = -system->mu;
       continue;
     }
-    if (d == 2)
-      unit_rhs(system, k, y, f, 2);
-    else
-      unit_rhs(system, k, y, f, d);
+    OF_LENGTH(d, unit_rhs(system, k, y, f, D));
   }
   f[units * (d + 2)] = exp(fmin(system->log_S_step - system->log_S, 700));
   memset(f + units * (d + 2) + 1, 0, (size_t)system->residues * sizeof(double));

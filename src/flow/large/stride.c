@@ -413,6 +413,7 @@ static RfStatus accept(RfRun *run, RfStride *stride, double h, double *slopes) {
   run->fresh = false;
   run->stuck = 0;
   run->since_event = events > 0 ? 0 : run->since_event + 1;
+  run->phase.crossed += events;
   if (events > 0) run->step_events++;
   return status;
 }

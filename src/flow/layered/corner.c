@@ -17,41 +17,73 @@ typedef struct Holding {
   double *jacobian, *speed, *step, *before; /* held x held; held each */
   double *planes;                           /* held x P: d z_k/d theta */
   double *rest, *change;                    /* P each: v of the other samples; change of v by one slope */
+  bool own;                                 /* planes without what held units below them do */
 } Holding;
+
+/* The plane of held unit k without what the held units below it on its sample do: it sees those through
+ * their slopes, and where they are held that part of its speed is zero. Left in, it makes the equations of
+ * the slopes nearly singular, and Newton's steps lead nowhere. */
+static void own_plane(RfSided *sided, const Holding *work, double *plane, rf_index k) {
+  rf_index P = sided->P, at = sided->held_at[k], layer = rf_sided_layer_of(sided, at);
+  rf_sided_plane_of(sided, plane, at);
+  double whole = rf_la_norm(plane, P);
+  for (rf_index j = 0; j < 2 * sided->held && work->own;
+       j++) { /* twice: those below are not orthogonal to each other */
+    rf_index other = sided->held_at[j % sided->held];
+    if (other / sided->hidden != at / sided->hidden || rf_sided_layer_of(sided, other) >= layer) continue;
+    rf_sided_plane_of(sided, sided->lower, other);
+    double square = rf_la_quick_dot(sided->lower, sided->lower, P);
+    if (square > 0) rf_la_axpy(plane, -rf_la_quick_dot(plane, sided->lower, P) / square, sided->lower, P);
+  }
+  if (!(rf_la_norm(plane, P) > RF_LAYERED_RANK * whole)) rf_sided_plane_of(sided, plane, at);
+}
 
 /* Speeds d z_k/d tau of the held units at their present slopes; v is left behind. Returns their size. */
 static double held_speeds(RfSided *sided, Holding *work, double *v) {
   rf_index K = sided->held, P = sided->P;
-  for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
+  rf_sided_put_slopes(sided);
   memcpy(v, work->rest, (size_t)P * sizeof *v);
   for (rf_index i = 0; i < sided->n; i++)
     if (sided->busy[i]) rf_sided_add_sample(sided, v, i);
   for (rf_index k = 0; k < K; k++) {
-    rf_sided_plane_of(sided, work->planes + k * P, sided->held_at[k]);
+    own_plane(sided, work, work->planes + k * P, k);
     work->speed[k] = rf_la_quick_dot(work->planes + k * P, v, P);
   }
   return rf_la_norm(work->speed, K);
 }
 
-/* Column k of the derivative of the speeds: a slope changes v through its own sample alone, and the planes of
- * that sample; both are affine in it. */
+/* work->change = dv/ds_k, on how many samples: a slope changes v through its own samples alone. v is affine
+ * in it, and a step of one loses least to rounding. */
+static rf_index slope_change(RfSided *sided, Holding *work, rf_index k) {
+  rf_index P = sided->P, count = rf_sided_touched(sided, k);
+  memset(work->change, 0, (size_t)P * sizeof(double));
+  for (rf_index t = 0; t < count; t++) rf_sided_add_sample(sided, work->change, sided->touched[t]);
+  rf_la_scale(work->change, -1, P);
+  rf_sided_put_slope(sided, k, sided->held_slope[k] + 1);
+  for (rf_index t = 0; t < count; t++) rf_sided_add_sample(sided, work->change, sided->touched[t]);
+  rf_sided_put_slope(sided, k, sided->held_slope[k]);
+  return count;
+}
+
+static bool among(const rf_index *list, rf_index count, rf_index what) {
+  for (rf_index t = 0; t < count; t++)
+    if (list[t] == what) return true;
+  return false;
+}
+
+/* Column k of the derivative of the speeds: v changes, and the planes of the same samples. */
 static void held_column(RfSided *sided, Holding *work, const double *v, rf_index k) {
-  rf_index K = sided->held, P = sided->P, at = sided->held_at[k], i = at / sided->hidden;
-  double *change = work->change, slope = sided->slope[at];
-  memset(change, 0, (size_t)P * sizeof *change);
-  rf_sided_add_sample(sided, change, i);
-  rf_la_scale(change, -1, P);
-  sided->slope[at] = slope + RF_LAYERED_SLOPE_STEP;
-  rf_sided_add_sample(sided, change, i);
+  rf_index K = sided->held, P = sided->P, count = slope_change(sided, work, k);
+  rf_sided_put_slope(sided, k, sided->held_slope[k] + RF_LAYERED_SLOPE_STEP);
   for (rf_index r = 0; r < K; r++) {
-    double shift = rf_la_quick_dot(work->planes + r * P, change, P);
-    if (r != k && sided->held_at[r] / sided->hidden == i) {
-      rf_sided_plane_of(sided, sided->plane, sided->held_at[r]);
-      shift += rf_la_quick_dot(sided->plane, v, P) - work->speed[r];
+    double shift = rf_la_quick_dot(work->planes + r * P, work->change, P);
+    if (r != k && among(sided->touched, count, sided->held_at[r] / sided->hidden)) {
+      own_plane(sided, work, sided->plane, r);
+      shift += (rf_la_quick_dot(sided->plane, v, P) - work->speed[r]) / RF_LAYERED_SLOPE_STEP;
     }
-    work->jacobian[r * K + k] = shift / RF_LAYERED_SLOPE_STEP;
+    work->jacobian[r * K + k] = shift;
   }
-  sided->slope[at] = slope;
+  rf_sided_put_slope(sided, k, sided->held_slope[k]);
 }
 
 /* Speeds of a unit that is small are small, and so is what its slope does: every row of the step's equations
@@ -86,13 +118,27 @@ static double hold_step(RfSided *sided, Holding *work, double *v, double size) {
   return INFINITY;
 }
 
-/* A slope is as good as another that moves v by no more than its rounding: it moves it by p |df/da| |dz|, a
- * the output of the unit. Of a sample that hardly weighs it is unknown. */
-static double slope_slack(RfSided *sided, rf_index k, double length) {
-  rf_index at = sided->held_at[k];
-  double moves = sided->p[at / sided->hidden] * fabs(rf_sided_reach(sided, at)) * length;
-  double slack = rf_sided_rounding(sided) * sided->push / moves;
-  return slack > RF_LAYERED_SLOPE ? fmin(slack, RF_LAYERED_SLOPE_UNKNOWN) : RF_LAYERED_SLOPE;
+/* How its slope turns unit k back to its kink, and the slack of that: a slope is as good as another that
+ * moves v by no more than its rounding. Of a sample that hardly weighs it is unknown. */
+static void firmness(RfSided *sided, Holding *work, rf_index k, double length) {
+  slope_change(sided, work, k);
+  double along = rf_la_quick_dot(work->planes + k * sided->P, work->change, sided->P);
+  sided->firm[k] = length > 0 ? -along / length : 0;
+  double slack = rf_sided_rounding(sided) * sided->push / fabs(sided->firm[k]);
+  sided->slack[k] = slack > RF_LAYERED_SLOPE ? fmin(slack, RF_LAYERED_SLOPE_UNKNOWN) : RF_LAYERED_SLOPE;
+}
+
+/* Takes out of v what leads off the kinks: rounding of the pushes, and these may be far larger than v. What
+ * is left would grow with the square of a step, for off its kinks a network has other velocities. Ends work.
+ */
+static void along_kinks(RfSided *sided, Holding *work, double *v) {
+  rf_index K = sided->held, P = sided->P, rank;
+  double *step = work->rest;
+  if (K > P) return;
+  memset(step, 0, (size_t)P * sizeof(double));
+  memcpy(step, work->speed, (size_t)K * sizeof(double));
+  if (!rf_la_least_squares(sided->context, work->planes, step, K, P, RF_LAYERED_RANK, &rank))
+    rf_la_axpy(v, -1, step, P);
 }
 
 /* Newton on speeds = 0 from the slopes at the begin of the step, not from those of a trial that was thrown
@@ -105,13 +151,15 @@ void rf_sided_hold(RfSided *sided, double *v) {
     rf_sided_free_velocity(sided, v);
     return;
   }
-  Holding work = {.jacobian = memory, .speed = memory + K * K};
+  Holding work = {.own = true, .jacobian = memory, .speed = memory + K * K};
   work.step = work.speed + K, work.before = work.step + K, work.planes = work.before + K;
   work.rest = work.planes + K * P, work.change = work.rest + P;
   sided->push = 0;
   rf_sided_free_velocity(sided, work.rest);
   /* What a sample pushes with if its units are not held: slopes near zero hide it, and rounding does not. */
   for (rf_index k = 0; k < K; k++) sided->slope[sided->held_at[k]] = 1;
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->side[sided->follower[f]] == 0) sided->slope[sided->follower[f]] = 1;
   for (rf_index i = 0; i < sided->n; i++)
     if (sided->busy[i]) sided->push += rf_sided_add_sample(sided, work.change, i);
   memcpy(sided->held_slope, sided->start_slope, (size_t)K * sizeof(double));
@@ -126,9 +174,10 @@ void rf_sided_hold(RfSided *sided, double *v) {
   for (rf_index k = 0; k < K; k++) {
     double length = rf_la_norm(work.planes + k * P, P);
     steepest = fmax(steepest, length);
-    sided->slack[k] = slope_slack(sided, k, length);
+    firmness(sided, &work, k, length);
   }
   sided->lost = !(size <= rf_sided_rounding(sided) * steepest * sided->push);
+  if (!sided->lost) along_kinks(sided, &work, v);
   rf_free(memory);
 }
 
@@ -142,53 +191,81 @@ void rf_sided_slope_derivatives(RfSided *sided, double *planes, double *moves, d
   }
   Holding work = {.jacobian = speeds, .speed = memory, .planes = planes};
   for (rf_index k = 0; k < K; k++) {
-    rf_sided_plane_of(sided, planes + k * P, sided->held_at[k]);
+    own_plane(sided, &work, planes + k * P, k);
     work.speed[k] = rf_la_quick_dot(planes + k * P, v, P);
   }
   for (rf_index k = 0; k < K; k++) {
+    double *plane = planes + k * P, square = rf_la_quick_dot(plane, plane, P);
     work.change = moves + k * P;
     held_column(sided, &work, v, k);
-    rf_la_scale(work.change, 1 / RF_LAYERED_SLOPE_STEP, P);
+    if (!(square > 0)) continue;
+    /* On its kink a slope moves v along its plane; what else there is of it is rounding, and grows where the
+     * slope does little. */
+    double along = rf_la_quick_dot(plane, work.change, P) / square;
+    memset(work.change, 0, (size_t)P * sizeof(double));
+    rf_la_axpy(work.change, along, plane, P);
   }
   rf_free(memory);
 }
 
 /* ---- which units are held ---------------------------------------------------------------------------- */
 
+/* Arrays of one number a held unit, at their new length; false: no memory. */
+static bool longer(double **array, rf_index K, rf_index room) {
+  double *next = RF_NEW(double, room);
+  if (next && K > 0) memcpy(next, *array, (size_t)K * sizeof(double));
+  if (next) rf_free(*array), *array = next;
+  return next != NULL;
+}
+
 static bool more_room(RfSided *sided) {
   rf_index room = sided->room ? 2 * sided->room : 16, K = sided->held;
   rf_index *units = RF_NEW(rf_index, room);
-  double *slopes = RF_NEW(double, room), *starts = RF_NEW(double, room);
-  double *low = RF_NEW(double, room), *high = RF_NEW(double, room), *slack = RF_NEW(double, room);
-  if (!units || !slopes || !starts || !low || !high || !slack) {
-    rf_free(units), rf_free(slopes), rf_free(starts), rf_free(low), rf_free(high), rf_free(slack);
-    return false;
-  }
-  for (rf_index k = 0; k < K; k++) {
-    units[k] = sided->held_at[k], slopes[k] = sided->held_slope[k], starts[k] = sided->start_slope[k];
-    slack[k] = sided->slack[k];
-  }
-  rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->start_slope), rf_free(sided->slack);
-  rf_free(sided->marked_slope[0]), rf_free(sided->marked_slope[1]);
-  sided->marked_slope[0] = low, sided->marked_slope[1] = high;
-  sided->held_at = units, sided->held_slope = slopes, sided->start_slope = starts, sided->room = room;
-  sided->slack = slack;
+  double **arrays[] = {&sided->held_slope,     &sided->start_slope,     &sided->slack,
+                       &sided->firm,           &sided->marked_slope[0], &sided->marked_slope[1],
+                       &sided->marked_firm[0], &sided->marked_firm[1]};
+  if (!units) return false;
+  if (K > 0) memcpy(units, sided->held_at, (size_t)K * sizeof(rf_index));
+  rf_free(sided->held_at), sided->held_at = units;
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+    if (!longer(arrays[a], K, room)) return false;
+  sided->room = room;
   return true;
+}
+
+static void put(RfSided *sided, rf_index at, int8_t side) {
+  sided->side[at] = side, sided->slope[at] = rf_sided_slope_of(sided, side);
+}
+
+/* Which samples have units on their kinks. */
+static void find_busy(RfSided *sided) {
+  memset(sided->busy, 0, (size_t)sided->n);
+  for (rf_index k = 0; k < sided->held; k++) sided->busy[sided->held_at[k] / sided->hidden] = 1;
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->side[sided->follower[f]] == 0) sided->busy[sided->follower[f] / sided->hidden] = 1;
 }
 
 static RfStatus add_held(RfSided *sided, rf_index at, double slope) {
   if (sided->held == sided->room && !more_room(sided))
     return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
   sided->side[at] = 0;
-  sided->busy[at / sided->hidden] = 1;
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->leader[sided->follower[f]] == at) sided->side[sided->follower[f]] = 0;
   sided->held_at[sided->held] = at;
   sided->start_slope[sided->held] = slope, sided->slack[sided->held] = RF_LAYERED_SLOPE;
+  sided->firm[sided->held] = 0;
   sided->held_slope[sided->held++] = slope;
+  find_busy(sided);
   return RF_OK;
 }
 
-static void put(RfSided *sided, rf_index at, int8_t side) {
-  sided->side[at] = side, sided->slope[at] = rf_sided_slope_of(sided, side);
+/* Unit `at` onto a side, and those that follow it. */
+static void put_all(RfSided *sided, rf_index at, int8_t side) {
+  put(sided, at, side);
+  for (rf_index f = 0; f < sided->followers; f++) {
+    rf_index other = sided->follower[f];
+    if (sided->leader[other] == at) put(sided, other, (int8_t)(side * sided->turned[other]));
+  }
 }
 
 static void let_go(RfSided *sided, rf_index k, int8_t side) {
@@ -197,10 +274,10 @@ static void let_go(RfSided *sided, rf_index k, int8_t side) {
   for (rf_index j = k; j < sided->held; j++) {
     sided->held_at[j] = sided->held_at[j + 1], sided->held_slope[j] = sided->held_slope[j + 1];
     sided->start_slope[j] = sided->start_slope[j + 1], sided->slack[j] = sided->slack[j + 1];
+    sided->firm[j] = sided->firm[j + 1];
   }
-  put(sided, at, side);
-  sided->busy[at / sided->hidden] = 0;
-  for (rf_index j = 0; j < sided->held; j++) sided->busy[sided->held_at[j] / sided->hidden] = 1;
+  put_all(sided, at, side);
+  find_busy(sided);
 }
 
 /* ---- a way on ---------------------------------------------------------------------------------------- */
@@ -211,8 +288,9 @@ enum { MOST_CHOICES = 6 };
 enum { RELAX_STEPS = 200 };
 
 typedef struct Corner {
-  rf_index count, room;
-  rf_index *at; /* units on their kinks */
+  rf_index count, all; /* those to be decided about; with others on their kinks */
+  rf_index aside;      /* the last of all: with planes that vanish */
+  rf_index *at;        /* units on their kinks */
   const double *theta;
 } Corner;
 
@@ -228,7 +306,7 @@ static RfStatus assign(RfSided *sided, rf_index at, int8_t side, double slope) {
   if (side == 0 && k < 0) return add_held(sided, at, slope);
   if (side == 0) sided->start_slope[k] = slope;
   if (side != 0 && k >= 0) let_go(sided, k, side);
-  if (side != 0 && k < 0) put(sided, at, side);
+  if (side != 0 && k < 0) put_all(sided, at, side);
   return RF_OK;
 }
 
@@ -246,6 +324,8 @@ static double fault(RfSided *sided, rf_index at, int8_t *to) {
     return -sided->side[at] * speed - RF_LAYERED_HELD;
   }
   double above = sided->held_slope[k] - 1, below = leak - sided->held_slope[k];
+  *to = above > 0 ? -1 : 1; /* speeds grow with the slope: no side is left to that of the slope */
+  if (rf_sided_ridge(sided, sided->firm[k]) > 0) return -sided->firm[k] / sided->push;
   *to = above > below ? 1 : -1;
   if (fmax(above, below) > sided->slack[k]) return fmax(above, below);
   *to = speed > 0 ? 1 : -1; /* a slope that moves nothing does not hold it */
@@ -352,11 +432,16 @@ static bool vanished(const RfSided *sided, rf_index h) {
 /* The units of the corner: held ones, those beyond their kinks, and others that are on them. A unit that is
  * farther beyond than events are found has crossed: it is where its input is. In large networks all that are
  * beyond are decided about, but where the sample pushes nothing, which holds no unit; and a unit that has
- * vanished keeps its sides: on all samples at once it would be nothing but a corner. */
+ * vanished keeps its sides: on all samples at once it would be nothing but a corner. Behind them are those on
+ * their kinks that nobody feels. */
 static RfStatus find_corner(RfSided *sided, Corner *corner) {
-  rf_index hidden = sided->hidden;
+  rf_index hidden = sided->hidden, unfelt = 0;
   corner->at = RF_NEW(rf_index, sided->n * hidden);
-  if (!corner->at) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for an event");
+  rf_index *others = RF_NEW(rf_index, sided->n * hidden);
+  if (!corner->at || !others) {
+    rf_free(others);
+    return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for an event");
+  }
   for (rf_index at = 0; at < sided->n * hidden; at++) { /* sample by sample, layer by layer */
     double near = RF_LAYERED_OVER * rf_sided_beyond(sided, at), z = sided->z[at];
     bool felt = sided->p[at / hidden] > RF_LAYERED_UNFELT_WEIGHT;
@@ -370,10 +455,15 @@ static RfStatus find_corner(RfSided *sided, Corner *corner) {
       /* A weight that passes zero takes its unit across on all samples: all of them first try to cross. */
       if (sided->side[at] * z < 0) put(sided, at, (int8_t)-sided->side[at]);
       corner->at[corner->count++] = at;
+    } else if (fabs(z) <= near && !sided->late) {
+      others[unfelt++] = at;
     }
     /* And with it those above that see nothing else: where it is seen now, their inputs are no longer 0. */
     if (sided->side[at] != side && !sided->late) rf_sided_forward(sided, at / hidden);
   }
+  corner->all = corner->count + unfelt;
+  if (unfelt > 0) memcpy(corner->at + corner->count, others, (size_t)unfelt * sizeof(rf_index));
+  rf_free(others);
   return RF_OK;
 }
 
@@ -422,17 +512,51 @@ double rf_sided_late(RfSided *sided, double speed) {
   return low;
 }
 
+/* Units on their kinks together are one: who leads is held or on a side, and the others follow. */
+static RfStatus group(RfSided *sided, Corner *corner) {
+  rf_index leaders = corner->count, count = corner->count;
+  if (sided->late || count == 0) return RF_OK;
+  RfStatus status = rf_sided_group(sided, corner->at, corner->all, count, &leaders, &corner->aside);
+  corner->count = leaders, sided->held = 0;
+  for (rf_index c = corner->all - corner->aside; c < corner->all && !status; c++) {
+    rf_index at = corner->at[c];
+    if (sided->side[at] == 0) put(sided, at, sided->slope[at] > 0.5 * (1 + sided->net->leak) ? 1 : -1);
+  }
+  for (rf_index c = 0; c < leaders && !status; c++) {
+    rf_index at = corner->at[c];
+    if (sided->side[at] == 0)
+      status = add_held(sided, at, sided->slope[at]);
+    else
+      put_all(sided, at, sided->side[at]);
+  }
+  find_busy(sided);
+  return status;
+}
+
+/* Groups are told anew at every event: here those that are not held end. */
+static void end_groups(RfSided *sided) {
+  rf_index count = 0;
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->side[sided->follower[f]] == 0) sided->follower[count++] = sided->follower[f];
+  sided->followers = count;
+}
+
 RfStatus rf_sided_apply(RfSided *sided, const double *theta) {
   Corner corner = {.theta = theta};
   bool found = false;
   if (sided->net->leak == 1) return RF_OK;
   RfStatus status = find_corner(sided, &corner);
-  for (rf_index k = sided->held - 1; k >= 0 && !status && !sided->lost; k--)
-    if (rf_sided_slope_out(sided, k)) let_go(sided, k, sided->held_slope[k] > 1 ? 1 : -1);
+  for (rf_index k = sided->held - 1; k >= 0 && !status && !sided->lost; k--) {
+    bool ridge = rf_sided_ridge(sided, sided->firm[k]) > 0;
+    if (ridge || rf_sided_slope_out(sided, k)) let_go(sided, k, (sided->held_slope[k] > 1) != ridge ? 1 : -1);
+  }
+  if (!status) status = group(sided, &corner);
   if (!status && corner.count > 0) status = pivot(sided, &corner, &found);
   if (!status && corner.count > 0 && !found) status = relax(sided, &corner, &found);
   if (!status && corner.count > 0 && !found && corner.count <= MOST_CHOICES)
     status = try_all(sided, &corner, &found);
+  end_groups(sided);
+  if (!status) rf_sided_join(sided, corner.at + corner.all - corner.aside, corner.aside);
   rf_free(corner.at);
   return status;
 }

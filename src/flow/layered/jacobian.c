@@ -85,6 +85,14 @@ static void add_hessian(Derivatives *d, rf_index i, double weight) {
   }
 }
 
+/* The same over all ways past the kinks of the sample. */
+static void add_hessians(Derivatives *d, rf_index i, double weight) {
+  RfSidedCells cells;
+  rf_sided_cells(d->sided, &cells, i);
+  for (rf_index c = 0; c < cells.count; c++) add_hessian(d, i, weight * rf_sided_cell(d->sided, &cells, c));
+  rf_sided_cells_end(d->sided, &cells);
+}
+
 /* d ln(-loss')/dq. */
 static double rate(RfLoss loss, double q) { return loss == RF_LOSS_EXP ? -1 : -1 / (1 + exp(-q)); }
 
@@ -98,7 +106,7 @@ static void fixed_slopes(Derivatives *d) {
   RfSided *sided = d->sided;
   rf_index P = sided->P, n = sided->n, felt = 0;
   for (rf_index i = 0; i < n; i++)
-    if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_hessian(d, i, sided->p[i] * sided->y[i]);
+    if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) add_hessians(d, i, sided->p[i] * sided->y[i]);
   mirror(d->J, P);
   for (rf_index i = 0; i < n; i++) {
     if (!(sided->p[i] > RF_LAYERED_UNFELT_WEIGHT)) continue;
@@ -201,19 +209,21 @@ RfStatus rf_sided_hessian(RfSided *sided, double *H, const double *weights, cons
   d.after = d.way + square, d.next = d.after + square;
   rf_sided_outputs(sided, d.q, NULL, theta);
   for (rf_index i = 0; i < n; i++)
-    if (weights[i] != 0) add_hessian(&d, i, weights[i]);
+    if (weights[i] != 0) add_hessians(&d, i, weights[i]);
   mirror(H, P);
   rf_free(memory);
   return RF_OK;
 }
 
-void rf_sided_slope_change(RfSided *sided, double *change, rf_index k, double weight) {
-  rf_index at = sided->held_at[k], i = at / sided->hidden;
-  double slope = sided->slope[at];
+void rf_sided_slope_change(RfSided *sided, double *change, rf_index k, const double *weights) {
+  rf_index count = rf_sided_touched(sided, k);
   memset(change, 0, (size_t)sided->P * sizeof(double));
-  sided->slope[at] = 1;
-  rf_sided_add_output(sided, change, i, weight);
-  sided->slope[at] = 0;
-  rf_sided_add_output(sided, change, i, -weight);
-  sided->slope[at] = slope;
+  for (int up = 0; up < 2; up++) {
+    rf_sided_put_slope(sided, k, sided->held_slope[k] + (up ? 0.5 : -0.5));
+    for (rf_index t = 0; t < count; t++) {
+      rf_index i = sided->touched[t];
+      if (weights[i] != 0) rf_sided_add_output(sided, change, i, up ? weights[i] : -weights[i]);
+    }
+  }
+  rf_sided_put_slope(sided, k, sided->held_slope[k]);
 }

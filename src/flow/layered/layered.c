@@ -32,6 +32,9 @@ enum { CHATTER = 100 };
 
 typedef struct RfLayeredFlowWork Work;
 
+static const char at_zero[] =
+    "a layer has come to zero below others, and which sides their units leave to is open";
+
 RfSided *rf_layered_sides(const RfLayeredFlow *flow) { return flow->work->sided; }
 
 void rf_layered_late_sides(RfLayeredFlow *flow) {
@@ -51,7 +54,7 @@ void rf_layered_flow_free(RfLayeredFlow *flow) {
     rf_stiff_free(work->stiff);
     for (int s = 0; s < stages; s++) rf_free(work->k[s]);
     rf_free(work->q), rf_free(work->trial), rf_free(work->next), rf_free(work->layers0);
-    rf_free(work->weights);
+    rf_free(work->weights), rf_free(work->from);
   }
   rf_free(work);
   rf_layers_free(&flow->net);
@@ -114,8 +117,8 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   work->X = X, work->y = y;
   work->q = RF_NEW(double, n), work->trial = RF_NEW(double, P), work->next = RF_NEW(double, P);
   work->layers0 = RF_NEW(double, net->n_layers);
-  work->weights = RF_NEW(double, n);
-  bool complete = work->q && work->weights && work->trial && work->next && work->layers0;
+  work->weights = RF_NEW(double, n), work->from = RF_NEW(double, P);
+  bool complete = work->from && work->q && work->weights && work->trial && work->next && work->layers0;
   for (int s = 0; s < stages; s++) complete = (work->k[s] = RF_NEW(double, P)) != NULL && complete;
   if (!complete) goto no_memory;
   status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
@@ -449,7 +452,9 @@ static RfStatus advance(RfContext *context, RfLayeredFlow *flow, double most, Cl
       work->log_S[0] = work->log_S[stages - 1];
       refresh(flow);
       if (chatters(flow, step, event)) {
-        flow->stuck = "units change sides without end, and the flow goes nowhere";
+        flow->stuck = rf_sided_layer_at_zero(work->sided)
+                          ? at_zero
+                          : "units change sides without end, and the flow goes nowhere";
         return RF_UNDECIDED;
       }
       return work->smooth ? RF_OK : settle_sides(flow, event, implicit ? step : 0);
@@ -505,7 +510,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     status = rf_layered_at_rest(context, flow, tau, marked && mark_loss - flow->log_loss < RF_LAYERED_REST,
                                 &rests);
     if (!status && rests && rf_sided_layer_at_zero(flow->work->sided)) {
-      flow->stuck = "a layer has come to zero below others, and which sides their units leave to is open";
+      flow->stuck = at_zero;
       return RF_UNDECIDED;
     }
     if (status || rests) return status ? status : RF_NOT_SEPARABLE;

@@ -62,8 +62,10 @@
 #define RF_LAYERED_RELAX                                                                                     \
   1e-3 /* shortest step, of the width of [leak,1], in which slopes settle at a corner */
 #define RF_LAYERED_SLOPE_STEP                                                                                \
-  1e-3 /* difference quotient in a slope: speeds are affine in each, any step is exact */
+  1e-3 /* difference quotient of a plane in a slope: planes as they are are affine in each */
 #define RF_LAYERED_RANK 1e-10 /* planes nearer to dependent than this are dependent */
+#define RF_LAYERED_PARALLEL                                                                                  \
+  1e-8 /* planes are one: inputs at an event are zero to 1e-11 of their size, and turn planes by that */
 #define RF_LAYERED_ANSWERS                                                                                   \
   1e8 /* of a margin in a step, at most, where theta is put back on kinks: that it stays to 1e-8 is enough   \
        */

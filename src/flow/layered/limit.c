@@ -139,8 +139,8 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     rf_layers_free(&from);
     status = rf_layers_copy(context, &from, &flow->net);
     if (!status) status = rf_layered_flow_far(context, flow, stretch);
-    moving = !status && flow->net.n_parameters > RF_LAYERED_STIFF_MOST &&
-             rf_layered_distance(from.theta, flow->net.theta, from.n_parameters) > RF_LAYERED_REACH;
+    double gone = status ? 0 : rf_layered_distance(from.theta, flow->net.theta, from.n_parameters);
+    moving = flow->net.n_parameters > RF_LAYERED_STIFF_MOST && gone > RF_LAYERED_REACH;
     if (moving) { /* a polish is dear there, and its point is not near yet */
       polish.ok = false, before = INFINITY;
       rf_layers_free(&last);
@@ -148,7 +148,7 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     }
     if (!status) status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
-    bool blocked = !polish.ok && polish.across;
+    bool blocked = !polish.ok && (polish.across || gone < RF_LAYERED_NEAR);
     if (blocked && across && flow->min_q < RF_LAYERED_MARGIN_MOST) /* still, after a longer stretch */
       rf_layered_flow_raise(flow, RF_LAYERED_RAISE);
     across = blocked;

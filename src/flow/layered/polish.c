@@ -75,8 +75,7 @@ static RfStatus form_system(Polish *polish) {
   }
   memset(system + P * size, 0, (size_t)((size - P) * size) * sizeof(double));
   for (rf_index j = 0; j < K; j++) {
-    rf_sided_slope_change(polish->sided, polish->plus, j,
-                          polish->weights[rf_sided_held_sample(polish->sided, j)]);
+    rf_sided_slope_change(polish->sided, polish->plus, j, polish->weights);
     for (rf_index r = 0; r < P; r++) system[r * size + P + k + j] = -polish->plus[r];
   }
   for (rf_index j = 0; j < k + K; j++)
@@ -214,8 +213,8 @@ static RfStatus attempt(Polish *polish, RfLayeredPolish *result, double *error, 
   if (begin(polish, theta, p, degree, weighs)) status = solve(polish, error, without);
   if (status || !(*error < RF_LAYERED_SOLVED)) return status;
   result->distance = rf_layered_distance(theta, polish->theta, polish->P);
-  bool close = result->distance < RF_LAYERED_REACH && rf_sided_slopes_hold(sided);
-  result->ok = close && rf_sided_sides_hold(sided);
+  bool close = result->distance < RF_LAYERED_REACH;
+  result->ok = close && rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided);
   result->across = result->across || (close && !result->ok);
   return RF_OK;
 }

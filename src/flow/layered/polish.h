@@ -9,7 +9,7 @@ enum { RF_LAYERED_POLISH_MOST = 1500 };
 
 typedef struct RfLayeredPolish {
   bool ok;         /* false: no KKT point was found close by, and theta is as it was */
-  bool across;     /* one was, but there a unit is on another side than in the state */
+  bool across;     /* one was, but there a unit is on another side, or off the kink that holds it */
   double distance; /* between the directions of the state and of the point */
   rf_index held;   /* hidden units on their kinks */
   double

@@ -1,5 +1,6 @@
 /* Has the flow of a layered network come to rest? */
 #include <math.h>
+#include <string.h>
 
 #include "flow/layered/layered_tolerances.h"
 #include "flow/layered/work.h"
@@ -39,6 +40,20 @@ static RfStatus nothing_grows(RfContext *context, RfLayeredFlow *flow, double ta
   return status;
 }
 
+/* The mean velocity while tau doubled, where it just has; infinite elsewhere. Steps leave stiff margins off
+ * their rest by more than they move, and each state alone has a velocity of that. */
+static double mean_speed(RfLayeredFlow *flow, double tau) {
+  Work *work = flow->work;
+  rf_index P = flow->net.n_parameters;
+  double square = 0, since = tau - work->from_tau;
+  if (tau < 1 || tau < 2 * work->from_tau) return INFINITY;
+  for (rf_index p = 0; p < P; p++) square += pow(flow->net.theta[p] - work->from[p], 2);
+  memcpy(work->from, flow->net.theta, (size_t)P * sizeof(double));
+  bool first = work->from_tau == 0;
+  work->from_tau = tau;
+  return first ? INFINITY : sqrt(square) / since;
+}
+
 RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
@@ -51,8 +66,14 @@ RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau,
   /* A velocity that is rounding, of margins with terms of size |theta| |df_i|, since tau was half as large.
    */
   double push = rf_sided_push(work->sided), speed = rf_la_norm(work->k[0], P);
-  if (!(speed <= RF_LAYERED_ROUNDING * flow->norm * push * push)) work->still_from = 2 * fmax(tau, 1);
+  double rounding = RF_LAYERED_ROUNDING * flow->norm * push * push;
+  if (!(speed <= rounding)) work->still_from = 2 * fmax(tau, 1);
   if ((*rests = tau > work->still_from)) return RF_OK;
+  if (mean_speed(flow, tau) <= RF_LAYERED_ROUNDINGS * rounding && work->stiff) {
+    RfStatus status = rf_layered_prepare_implicit(context, flow, CLOCK_LATE);
+    work->fresh = false;
+    if (status || (*rests = work->growth * tau < 1)) return status;
+  }
   double fall =
       exp(work->log_S[0] - flow->log_loss) * rf_la_quick_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
   if (!(fall < RF_LAYERED_REST)) return RF_OK;

@@ -25,6 +25,9 @@ void rf_sided_free(RfSided *sided) {
   rf_free(sided->first), rf_free(sided->index), rf_free(sided->matrix);
   rf_free(sided->inputs), rf_free(sided->rows), rf_free(sided->deltas), rf_free(sided->square);
   rf_free(sided->gradient), rf_free(sided->felt), rf_free(sided->start_slope), rf_free(sided->slack);
+  rf_free(sided->firm), rf_free(sided->follower), rf_free(sided->leader), rf_free(sided->turned);
+  rf_free(sided->touched), rf_free(sided->lower), rf_free(sided->mean), rf_free(sided->lower_inputs),
+      rf_free(sided->marked_firm[0]), rf_free(sided->marked_firm[1]);
   rf_free(sided->side), rf_free(sided->slope), rf_free(sided->z), rf_free(sided->scale);
   rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->p), rf_free(sided->own);
   rf_free(sided->delta), rf_free(sided->below), rf_free(sided->activation);
@@ -151,11 +154,45 @@ static double backward(RfSided *sided, double *out, rf_index i, rf_index top, rf
   return sqrt(square);
 }
 
+/* The same over all ways past its kinks, forward passes included; the size as it is for one of them. */
+static double backward_all(RfSided *sided, double *out, rf_index i, rf_index top, rf_index o, double factor) {
+  RfSidedCells cells;
+  double size = 0;
+  rf_sided_cells(sided, &cells, i);
+  for (rf_index c = 0; c < cells.count; c++) {
+    double weight = rf_sided_cell(sided, &cells, c);
+    rf_sided_forward(sided, i);
+    size = fmax(size, backward(sided, out, i, top, o, factor * weight));
+  }
+  rf_sided_cells_end(sided, &cells);
+  return size;
+}
+
+/* f(x_i) and the hidden inputs as the mean over all ways past its kinks, where it has several: beside its
+ * kinks it is then the function whose gradient is taken. */
+static double forward_cells(RfSided *sided, rf_index i, double f) {
+  RfSidedCells cells;
+  double *z = sided->z + i * sided->hidden, *mean = sided->mean;
+  rf_sided_cells(sided, &cells, i);
+  if (cells.count == 1) return f;
+  f = 0, memset(mean, 0, (size_t)sided->hidden * sizeof(double));
+  for (rf_index c = 0; c < cells.count; c++) {
+    double weight = rf_sided_cell(sided, &cells, c);
+    f += weight * rf_sided_forward(sided, i);
+    rf_la_axpy(mean, weight, z, sided->hidden);
+  }
+  memcpy(z, mean, (size_t)sided->hidden * sizeof(double));
+  rf_sided_cells_end(sided, &cells);
+  return f;
+}
+
 static rf_index layer_of(const RfSided *sided, rf_index h) {
   rf_index l = sided->net->n_layers - 2;
   while (l > 0 && sided->first[l] > h) l--;
   return l;
 }
+
+rf_index rf_sided_layer_of(const RfSided *sided, rf_index at) { return layer_of(sided, at % sided->hidden); }
 
 /* What counts as zero is told by the inputs at hand: a trial step that is thrown away may be of any size. At
  * an event theta is known to some part of |theta|, and with it the inputs of a unit whose weights pass zero.
@@ -182,14 +219,15 @@ static void measure(RfSided *sided) {
 void rf_sided_plane_of(RfSided *sided, double *plane, rf_index at) {
   rf_index i = at / sided->hidden, h = at % sided->hidden, l = layer_of(sided, h);
   memset(plane, 0, (size_t)sided->P * sizeof(double));
-  rf_sided_forward(sided, i);
-  backward(sided, plane, i, l, h - sided->first[l], 1);
+  backward_all(sided, plane, i, l, h - sided->first[l], 1);
 }
 
 void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const double *theta) {
   load_matrices(sided, theta);
-  for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
+  rf_sided_put_slopes(sided);
   forward_all(sided, q);
+  for (rf_index i = 0; i < sided->n && sided->followers > 0; i++)
+    if (sided->busy[i]) q[i] = forward_cells(sided, i, q[i]);
   for (rf_index i = 0; i < sided->n; i++) q[i] *= sided->y[i];
   measure(sided);
   for (rf_index k = 0; k < sided->held && held_inputs; k++) held_inputs[k] = sided->z[sided->held_at[k]];
@@ -197,12 +235,11 @@ void rf_sided_outputs(RfSided *sided, double *q, double *held_inputs, const doub
 
 void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, const double *theta) {
   load_matrices(sided, theta);
-  for (rf_index k = 0; k < sided->held; k++) sided->slope[sided->held_at[k]] = sided->held_slope[k];
+  rf_sided_put_slopes(sided);
   memset(gradient, 0, (size_t)sided->P * sizeof(double));
   for (rf_index i = 0; i < sided->n; i++) {
     if (weights[i] == 0) continue;
-    rf_sided_forward(sided, i);
-    backward(sided, gradient, i, sided->net->n_layers - 1, 0, weights[i]);
+    backward_all(sided, gradient, i, sided->net->n_layers - 1, 0, weights[i]);
   }
 }
 
@@ -212,19 +249,16 @@ void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *
 }
 
 rf_index rf_sided_held(const RfSided *sided) { return sided->held; }
-rf_index rf_sided_held_sample(const RfSided *sided, rf_index k) { return sided->held_at[k] / sided->hidden; }
 double *rf_sided_slopes(RfSided *sided) { return sided->held_slope; }
 
 /* ---- the velocity, with slopes that hold --------------------------------------------------- */
 
 double rf_sided_add_sample(RfSided *sided, double *v, rf_index i) {
-  rf_sided_forward(sided, i);
-  return backward(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
+  return backward_all(sided, v, i, sided->net->n_layers - 1, 0, sided->p[i] * sided->y[i]);
 }
 
 void rf_sided_add_output(RfSided *sided, double *out, rf_index i, double factor) {
-  rf_sided_forward(sided, i);
-  backward(sided, out, i, sided->net->n_layers - 1, 0, factor);
+  backward_all(sided, out, i, sided->net->n_layers - 1, 0, factor);
 }
 
 void rf_sided_deltas(RfSided *sided, double *deltas, rf_index i, double factor) {
@@ -341,6 +375,8 @@ bool rf_sided_slopes_hold(const RfSided *sided) {
 }
 
 bool rf_sided_violated(const RfSided *sided) {
+  for (rf_index k = 0; k < sided->held; k++)
+    if (rf_sided_ridge(sided, sided->firm[k]) > 0) return true;
   return sided->lost || !(rf_sided_slopes_hold(sided) && rf_sided_sides_hold(sided));
 }
 
@@ -355,8 +391,10 @@ bool rf_sided_layer_at_zero(const RfSided *sided) {
 void rf_sided_mark(RfSided *sided, int end) {
   if (end == 1) sided->lost_marked = sided->lost;
   memcpy(sided->marked_z[end], sided->z, (size_t)(sided->n * sided->hidden) * sizeof(double));
-  if (sided->held > 0)
+  if (sided->held > 0) {
     memcpy(sided->marked_slope[end], sided->held_slope, (size_t)sided->held * sizeof(double));
+    memcpy(sided->marked_firm[end], sided->firm, (size_t)sided->held * sizeof(double));
+  }
   if (sided->held > 0 && end == 0)
     memcpy(sided->start_slope, sided->held_slope, (size_t)sided->held * sizeof(double));
 }
@@ -383,6 +421,10 @@ double rf_sided_event(const RfSided *sided, double *over) {
   for (rf_index k = 0; k < sided->held; k++) {
     double low = sided->marked_slope[0][k], high = sided->marked_slope[1][k], leak = sided->net->leak;
     double out = fmax(high - 1, leak - high), aim = RF_LAYERED_AIM * sided->slack[k];
+    double firm = sided->marked_firm[1][k], ridge = rf_sided_ridge(sided, firm);
+    *over = fmax(*over, ridge);
+    if (ridge > 0)
+      first = fmin(first, passes(sided->marked_firm[0][k], firm, -RF_LAYERED_AIM * firm / ridge));
     if (!(out > sided->slack[k])) continue;
     *over = fmax(*over, out / sided->slack[k]);
     first = fmin(first, high > 1 ? passes(1 - low, 1 - high, aim) : passes(low - leak, high - leak, aim));
@@ -447,6 +489,12 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
   sided->side = RF_NEW_TABLE(int8_t, n, hidden), sided->slope = RF_NEW(double, n *hidden);
   sided->z = RF_NEW(double, n *hidden), sided->scale = RF_NEW(double, hidden);
   sided->p = RF_NEW(double, n), sided->own = RF_NEW(double, n);
+  sided->follower = RF_NEW(rf_index, n * hidden), sided->leader = RF_NEW(rf_index, n * hidden);
+  sided->turned = RF_NEW_TABLE(int8_t, n, hidden), sided->touched = RF_NEW(rf_index, n),
+  sided->lower = RF_NEW(double, P);
+  sided->mean = RF_NEW(double, hidden), sided->lower_inputs = RF_NEW(double, sided->width);
+  complete = complete && sided->lower && sided->mean && sided->lower_inputs && sided->follower &&
+             sided->leader && sided->turned && sided->touched;
   sided->v = RF_NEW(double, P), sided->plane = RF_NEW(double, P), sided->busy = RF_NEW(int8_t, n);
   sided->marked_z[0] = RF_NEW(double, n *hidden), sided->marked_z[1] = RF_NEW(double, n *hidden);
   sided->delta = RF_NEW(double, sided->width), sided->below = RF_NEW(double, sided->width);

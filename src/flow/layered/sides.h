@@ -65,10 +65,8 @@ void rf_sided_gradient(RfSided *sided, double *gradient, const double *weights, 
 void rf_sided_plane(RfSided *sided, double *gradient, rf_index k, const double *theta);
 /* H (P x P) = sum_i weights_i d2f_i, exact but for rounding. Leaves the hidden inputs at theta. */
 RfStatus rf_sided_hessian(RfSided *sided, double *H, const double *weights, const double *theta);
-/* The derivative of weight times df_i by the slope of held unit k, i its sample, at the last theta. */
-void rf_sided_slope_change(RfSided *sided, double *change, rf_index k, double weight);
-/* The sample of held unit k. */
-rf_index rf_sided_held_sample(const RfSided *sided, rf_index k);
+/* The derivative of sum_i weights_i df_i by the slope of held unit k, at the last theta. */
+void rf_sided_slope_change(RfSided *sided, double *change, rf_index k, const double *weights);
 /* Every held unit has a slope in [leak,1]. */
 bool rf_sided_slopes_hold(const RfSided *sided);
 /* Every unit that is not held is on its side. */

@@ -28,6 +28,8 @@ struct RfLayeredFlowWork {
   int stiff_count;      /* explicit steps in a row that stability made */
   int implicit;         /* implicit steps still to be taken before the explicit ones are tried again */
   double still_from;    /* tau from which on a velocity that is rounding counts as a rest */
+  double *from;         /* P: theta at from_tau, from which on tau has to double */
+  double from_tau;
   double next_look;     /* tau from which on it is asked again whether anything grows at a rest */
   double growth, decay; /* largest rates of growth and of decay at the start of an implicit step */
   double log_mean;      /* ln of the mean of 1/S over an implicit step */

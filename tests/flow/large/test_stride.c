@@ -148,9 +148,67 @@ static void located_decides(void **state) {
   rf_flow_result_free(&result);
 }
 
+/* A second run made beside the first, on another thread, is the one that would follow it: the same bits. */
+static void second_run_beside(void **state) {
+  (void)state;
+  RfFlowResult one, two;
+  RfContext context;
+  for (int threads = 1; threads <= 2; threads++) {
+    RfDataset data;
+    RfNet net;
+    RfFlowStart start;
+    RfFlowSettings settings;
+    rf_context_init(&context);
+    context.threads = threads;
+    assert_ok(&context, rf_data_generate(&context, &data, "orthant,n=100,d=10"));
+    assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 40, data.d, 0, 0, 1));
+    assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
+    RfFlowProblem problem = {.X = data.X,
+                             .y = data.y,
+                             .n = data.n,
+                             .d = data.d,
+                             .loss = RF_LOSS_LOGISTIC,
+                             .start = &start,
+                             .log_scale = log(1e-2),
+                             .located = true};
+    rf_flow_settings_init(&settings);
+    assert_ok(&context, rf_flow_run(&context, threads == 1 ? &one : &two, &problem, &settings));
+    rf_flow_start_free(&start);
+    rf_net_free(&net);
+    rf_dataset_free(&data);
+  }
+  assert_int_equal(one.limit.outcome, RF_FLOW_CONVERGED);
+  assert_true(one.limit.compared.made && two.limit.compared.made);
+  assert_true(one.limit.direction_error == two.limit.direction_error);
+  assert_true(one.limit.margin == two.limit.margin);
+  assert_true(one.limit.compared.tolerance == two.limit.compared.tolerance);
+  rf_flow_result_free(&one);
+  rf_flow_result_free(&two);
+}
+
+/* Long steps that crossed many hyperplanes end without an opinion where events can be located, and go on
+ * where they cannot. */
+static void gives_up(void **state) {
+  (void)state;
+  RfContext context;
+  RfFlowSettings settings;
+  RfFlowOutcome outcome;
+  char why[RF_WHY_SIZE];
+  rf_context_init(&context);
+  rf_flow_settings_init(&settings);
+  RfRun run = {.context = &context, .settings = &settings, .phase = {.crossed = 1000000}};
+  assert_false(rf_run_stops(&run, &outcome, why));
+  run.may_give_up = true;
+  assert_true(rf_run_stops(&run, &outcome, why));
+  assert_int_equal(outcome, RF_FLOW_UNDECIDED);
+  run.phase.crossed = 10;
+  assert_false(rf_run_stops(&run, &outcome, why));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit), cmocka_unit_test(random_labels),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_limit),      cmocka_unit_test(random_labels),
                                      cmocka_unit_test(ridges_in_order), cmocka_unit_test(one_network),
-                                     cmocka_unit_test(located_decides)};
+                                     cmocka_unit_test(located_decides), cmocka_unit_test(second_run_beside),
+                                     cmocka_unit_test(gives_up)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

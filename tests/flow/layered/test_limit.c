@@ -242,6 +242,9 @@ static void found_before(void **state) {
                                               left and taken up again */
       {1794835707, 94, RF_FLOW_CONVERGED}, /* a kink between the state at margin 400 and its limit */
       {1794835707, 222, RF_FLOW_CONVERGED}, /* both weights of a layer pass zero at once */
+      {1794851367, 1093,
+       RF_FLOW_CONVERGED}, /* slopes inside [leak,1] at margin 400, and outside at the limit */
+      {1794851367, 211, RF_FLOW_CONVERGED}, /* a sample that weighs at margin 400 and is no support */
   };
   int left = 0; /* open: 39 chatters at rest for ever with the rounding of WebAssembly */
   for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
