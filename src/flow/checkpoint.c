@@ -88,6 +88,7 @@ static void walk_system(Tape *tape, RfSystem *system) {
   put(tape, &system->log_t);
   put(tape, &system->mu);
   put(tape, &system->kappa);
+  put(tape, &system->known);
   put_index(tape, &system->evaluations);
 }
 

@@ -275,23 +275,35 @@ static void run_beside(const RfContext *context, Beside *beside, const RfFlowPro
   memcpy(beside->error, own.error, sizeof beside->error);
 }
 
-/* A drift that was followed under lifted weights to where it leads across nothing: does it so at other
- * settings, under weights lifted less? */
-static RfStatus confirm_drift(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
-                              const RfFlowSettings *settings) {
+/* Steps of a run at a hundredth of the tolerance over those of the first: 2.5 by the order of the methods.
+ * One that takes more meets something else, and has no opinion. */
+enum { FINER_STEPS = 4 };
+
+/* Rest with samples on the wrong side: does a run at other settings, much finer, come to rest as well? A run
+ * behind a saddle may have taken the other way; and a drift under lifted weights leads where it leads under
+ * weights lifted less. */
+static RfStatus confirm_rest(RfContext *context, RfFlowLimit *limit, const RfFlowProblem *problem,
+                             const RfFlowSettings *settings, bool drift, rf_index steps) {
   RfFlowVariant variant = second_variant(context, problem, true);
-  variant.tolerance = fmax(variant.tolerance, RF_TOL_SECOND_DRIFT);
+  RfFlowSettings brief = *settings;
+  if (!drift && FINER_STEPS * steps < brief.max_steps) brief.max_steps = FINER_STEPS * steps;
+  if (drift) variant.tolerance = fmax(variant.tolerance, RF_TOL_SECOND_DRIFT);
   RfFlowLimit other;
-  RfStatus status = run_again(context, &other, problem, settings, NULL, &variant);
+  RfStatus status = run_again(context, &other, problem, &brief, NULL, &variant);
+  bool tired = !drift && other.outcome == RF_FLOW_UNDECIDED && strcmp(other.why, RF_WHY_STEPS) == 0;
   bool stopped = status == RF_INTERRUPTED || (!status && other.outcome == RF_FLOW_INTERRUPTED);
   if (stopped) {
     status = RF_OK, limit->outcome = RF_FLOW_INTERRUPTED;
-    rf_format(limit->why, RF_WHY_SIZE,
-              "stopped by the caller before a second run had confirmed the end of a drift");
-  } else if (!status && other.outcome != RF_FLOW_NOT_SEPARATED) {
+    rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the %s",
+              drift ? "end of a drift" : "rest");
+  } else if (!status && !tired && other.outcome != RF_FLOW_NOT_SEPARATED) {
+    if (!drift) status = keep_candidate(context, limit, limit, 0);
+    if (!drift && !status)
+      status = keep_candidate(context, limit, &other, rf_net_distance(&limit->net, &other.net));
     limit->outcome = RF_FLOW_UNDECIDED;
-    rf_format(limit->why, RF_WHY_SIZE,
-              "neurons drift like ln t, and runs at different settings follow them elsewhere");
+    rf_format(limit->why, RF_WHY_SIZE, "%s",
+              drift ? "neurons drift like ln t, and runs at different settings follow them elsewhere"
+                    : "the loss stops falling with samples on the wrong side, but not in a finer run");
   }
   limit_release(&other);
   return status;
@@ -448,14 +460,16 @@ static RfStatus follow(RfContext *context, RfFlowResult *result, const RfFlowPro
     status = rf_run_save(&run, &result->checkpoint);
   if (!status) status = finish(&run, result);
   if (!status) judge_audit(result);
-  if (!status && settings->check_direction && run.system.lift.drive > 0 &&
-      result->limit.outcome == RF_FLOW_NOT_SEPARATED)
-    status = confirm_drift(context, &result->limit, &own, settings);
+  bool cheap = !rf_problem_large(&own) && affordable(problem, run.system.evaluations);
+  bool drift = run.system.lift.drive > 0;
+  if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_NOT_SEPARATED &&
+      (drift || (cheap && whole_flow(settings))))
+    status =
+        confirm_rest(context, &result->limit, &own, settings, drift, run.steps_explicit + run.steps_implicit);
   if (!status && settings->check_direction && result->limit.outcome == RF_FLOW_CONVERGED &&
       !confirmed(&result->limit, by, problem)) {
     bool again = !after_fit.values || affordable(problem, run.evaluations_fit);
     bool agree = false;
-    bool cheap = !rf_problem_large(&own) && affordable(problem, run.system.evaluations);
     status = second_opinion(context, &result->limit, &agree, &own, settings, again ? NULL : &after_fit, cheap,
                             &beside);
     if (!status) judge_opinion(&result->limit, agree);
@@ -520,7 +534,7 @@ static RfStatus all_finer(RfContext *context, RfFlowResult *result, const RfFlow
     rf_flow_result_free(result);
     return rf_fail(context, status, "%s", own.error);
   }
-  if (again.limit.outcome == RF_FLOW_CONVERGED) {
+  if (again.limit.outcome == RF_FLOW_CONVERGED || again.limit.outcome == RF_FLOW_NOT_SEPARATED) {
     RfFlowResult before = *result;
     again.limit.compared.disagreed = fmax(again.limit.compared.disagreed, before.limit.direction_error);
     *result = again, again = before;

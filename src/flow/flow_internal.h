@@ -531,10 +531,10 @@ RfStatus rf_fit_advance(RfRun *run);
 /* ln of the summed loss at the last rf_system_fields; and without the samples that nobody sees. */
 double rf_run_log_loss(const RfRun *run);
 double rf_run_log_loss_seen(const RfRun *run);
-/* On to infinity. */
 RfStatus rf_infinity(RfRun *run, RfPolish *polish, RfFlowOutcome *outcome, char *why);
 
 enum { RF_WHY_SIZE = 160 };
+#define RF_WHY_STEPS "step limit"
 
 /* ---- result.c ------------------------------------------------------------------------------ */
 

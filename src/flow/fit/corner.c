@@ -424,6 +424,8 @@ static RfStatus apply_unit(RfRun *run, Corner *corner, rf_index from, rf_index t
     status = origin && !torn ? pass_origin(run, corner, k) : resolve_unit(run, corner, k, system->c);
   if (!status && !origin && !torn && !system->dead[k]) status = decide_together(run, corner, from, to);
   if (!status && !origin && run->still) status = look_ahead(run, corner, from, to);
+  if (!status && !origin && !run->still && !system->dead[k])
+    status = rf_slides_within_known(run, corner->before, from, to, corner->sides.slope);
   if (!status && !origin && !system->dead[k]) status = cross_weightless(run, corner, from, to);
   if (!status && corner->sides.count > 1 && one_plane(run, from, to))
     status = go_through(run, corner, from, to);

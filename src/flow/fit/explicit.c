@@ -190,7 +190,7 @@ bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double 
     double df = h * (method->stage[12][i] - method->stage[11][i]), dy = method->end[i] - method->point[i];
     top += df * df, bottom += dy * dy;
   }
-  return bottom > 0 && sqrt(top / bottom) > 6.1;
+  return bottom > 0 && sqrt(top / bottom) > RF_EXPLICIT_STABLE;
 }
 
 RF_HOT static void explicit_dense_hot(RfExplicit *method, RfSystem *system, double h) {

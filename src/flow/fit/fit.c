@@ -221,7 +221,7 @@ bool rf_run_stops(RfRun *run, RfFlowOutcome *outcome, char *why) {
   else if (rf_context_stop(run->context))
     *outcome = RF_FLOW_INTERRUPTED, text = "stopped by the caller";
   else if (run->steps_explicit + run->steps_implicit > run->settings->max_steps)
-    *outcome = RF_FLOW_UNDECIDED, text = "step limit";
+    *outcome = RF_FLOW_UNDECIDED, text = RF_WHY_STEPS;
   else if (run->may_give_up && (double)run->phase.crossed >= RF_TOL_STRIDE_CROSSED)
     *outcome = RF_FLOW_UNDECIDED, text = "long steps with many crossings inside do not tell their order";
   if (text) rf_format(why, RF_WHY_SIZE, "%s", text);

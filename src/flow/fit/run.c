@@ -511,6 +511,16 @@ static RfStatus step_implicit(RfRun *run) {
   return status;
 }
 
+/* What the fields are known to before a step. Where stability limits an explicit step its length h is some
+ * six times the fastest relaxation of a state that it leaves off by tol, and the fields are off by six tol/h;
+ * the first implicit step relaxes that. */
+static double fields_known(const RfRun *run) {
+  if (run->at_infinity || run->system.lift.on) return RF_TOL_CANCELLED;
+  if (run->implicit) return run->system.known;
+  double steps = run->h > 0 ? RF_EXPLICIT_STABLE * rf_run_tau_unit(run) / run->h : 1;
+  return fmax(RF_TOL_CANCELLED, run->tol * fmax(1, steps));
+}
+
 /* Steps to the next event that are taken where no long one was found. */
 enum { STRIDE_REST = 20 };
 
@@ -520,8 +530,7 @@ RfStatus rf_run_step(RfRun *run) {
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
-  /* implicit steps: RF_TOL_SLOPE_STIFF */
-  run->system.known = run->implicit ? RF_TOL_CANCELLED : fmax(RF_TOL_CANCELLED, run->tol);
+  run->system.known = fields_known(run);
   if (!run->implicit && rf_walk_fit_fits(run)) return rf_walk_fit_step(run);
   if (run->implicit && rf_stride_fits(run)) {
     status = rf_stride_step(run);
@@ -533,6 +542,7 @@ RfStatus rf_run_step(RfRun *run) {
   status = look_around(run);
   if (run->held.steps > 0) run->held.steps--;
   if (!status) status = run->implicit ? step_implicit(run) : step_explicit(run);
+  if (!status && run->implicit && run->n_hits == 0) run->system.known = RF_TOL_CANCELLED;
   if (!status) status = rf_apart_carry(&run->system);
   if (!status) status = rf_run_part_near(run);
   if (status == RF_INTERRUPTED)

@@ -97,7 +97,9 @@ void rf_slides_step_off(RfSystem *system, const int8_t *before, rf_index k) {
   }
 }
 
-RfStatus rf_slides_at_end(RfRun *run, const int8_t *before, rf_index from, rf_index to) {
+/* The unit of hits[from..to) slides on the valleys among them, under the weights c, that it left to the side
+ * it came from; whether there are any. */
+static bool put_back(RfRun *run, const int8_t *before, rf_index from, rf_index to, const double *c) {
   RfSystem *system = &run->system;
   rf_index n = system->n, k = run->hits[from].unit;
   int8_t *sigma = system->sigma + k * n;
@@ -108,9 +110,37 @@ RfStatus rf_slides_at_end(RfRun *run, const int8_t *before, rf_index from, rf_in
     RfMerged merged = {0};
     for (rf_index l = 0; l < n; l++)
       if (system->line[l] == system->line[i])
-        rf_merged_add(&merged, run->c_ahead[l], system->along[l], system->problem->leak);
+        rf_merged_add(&merged, c[l], system->along[l], system->problem->leak);
     if (!(sign_a * rf_merged_weight(&merged) < 0) || sigma[i] != before[i]) continue;
     sigma[i] = 0, changed = true;
   }
-  return changed ? rf_system_refresh_unit(system, k) : RF_OK;
+  return changed;
+}
+
+RfStatus rf_slides_at_end(RfRun *run, const int8_t *before, rf_index from, rf_index to) {
+  bool changed = put_back(run, before, from, to, run->c_ahead);
+  return changed ? rf_system_refresh_unit(&run->system, run->hits[from].unit) : RF_OK;
+}
+
+RfStatus rf_slides_within_known(RfRun *run, const int8_t *before, rf_index from, rf_index to,
+                                double *slopes) {
+  RfSystem *system = &run->system;
+  rf_index n = system->n, k = run->hits[from].unit;
+  int8_t *sigma = system->sigma + k * n, *left = RF_NEW(int8_t, n);
+  const RfSlide *slide = &system->slide[k];
+  if (!left) return rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a slide");
+  memcpy(left, sigma, (size_t)n);
+  bool holds = put_back(run, before, from, to, system->c);
+  RfStatus status = holds ? rf_system_refresh_unit(system, k) : RF_OK;
+  if (holds && !status) {
+    rf_system_slide_slopes(system, k, slopes);
+    for (rf_index z = 0; z < slide->n_planes; z++)
+      holds = holds && slopes[z] >= system->problem->leak && slopes[z] <= 1;
+    if (!holds || rf_slide_dependent(slide)) {
+      memcpy(sigma, left, (size_t)n);
+      status = rf_system_refresh_unit(system, k);
+    }
+  }
+  rf_free(left);
+  return status;
 }

@@ -16,5 +16,9 @@ void rf_slides_step_off(RfSystem *system, const int8_t *before, rf_index k);
  * left them: their slope is at its end to rounding, where sliding and leaving are one, and it slides until
  * that is told. */
 RfStatus rf_slides_at_end(RfRun *run, const int8_t *before, rf_index from, rf_index to);
+/* A valley that was met and left to the side it was met from: the field that led there says otherwise only
+ * within what it is known to. Where the slope that holds the unit is at its end to as much (the measure by
+ * which a slide is let go), it slides. slopes: room for n. */
+RfStatus rf_slides_within_known(RfRun *run, const int8_t *before, rf_index from, rf_index to, double *slopes);
 
 #endif
