@@ -86,12 +86,13 @@
 #define RF_LAYERED_NEGATIVE     1e-12 /* a multiplier over |theta|^2 is negative by this, not by rounding */
 #define RF_LAYERED_WEIGHS       1e-6  /* weight of a sample that may be a support */
 #define RF_LAYERED_FEWER                                                                                     \
-  100.0                       /* where that leads nowhere, the next try asks for so much more: three tries   \
-                               */
-#define RF_LAYERED_AGREE 1e-7 /* two polished points are the same */
-#define RF_LAYERED_NEAR  1e-2 /* the state is near the point, or comes nearer */
-#define RF_LAYERED_REACH 0.1  /* a point farther from the state than this is another one */
-#define RF_LAYERED_APART 1e-2 /* two runs that end farther apart decide nothing */
+  100.0                         /* where that leads nowhere, the next try asks for so much more: three tries \
+                                 */
+#define RF_LAYERED_AGREE  1e-7  /* two polished points are the same */
+#define RF_LAYERED_HIDDEN 1e-12 /* of |theta|^D: an output of nothing but rounding */
+#define RF_LAYERED_NEAR   1e-2  /* the state is near the point, or comes nearer */
+#define RF_LAYERED_REACH  0.1   /* a point farther from the state than this is another one */
+#define RF_LAYERED_APART  1e-2  /* two runs that end farther apart decide nothing */
 
 /* ---- escape ---- */
 #define RF_LAYERED_VANISHED 1e-9 /* weight over |theta|: zero at the point */

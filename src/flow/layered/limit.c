@@ -210,6 +210,58 @@ static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlo
   return status < 0 ? status : RF_OK;
 }
 
+/* Samples without a way through the network: no weight moves their outputs. */
+static RfStatus find_unseen(RfContext *context, bool *unseen, const RfLayeredNet *net, const double *X,
+                            rf_index n) {
+  double one = 1, *gradient = RF_NEW(double, net->n_parameters);
+  rf_index inputs = net->layers[0].inputs;
+  RfStatus status = gradient ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  for (rf_index i = 0; i < n && !status; i++) {
+    status = rf_layers_gradient(context, gradient, NULL, net, X + i * inputs, &one, 1);
+    unseen[i] = !status && rf_la_max_abs(gradient, net->n_parameters) == 0;
+  }
+  rf_free(gradient);
+  return status;
+}
+
+/* The loss has stopped falling since what is left of it belongs to samples that nobody sees. The others go on
+ * to their own limit, slowly, and turn the network: whoever is seen there has been woken up on the way. */
+static RfStatus confirm_rest(RfContext *context, RfLayeredLimit *limit, const RfLayeredFlow *flow,
+                             const double *X, const double *y, const RfFlowSettings *settings) {
+  rf_index n = flow->n, inputs = flow->net.layers[0].inputs, count = 0;
+  double *some = RF_NEW(double, n *inputs), *signs = RF_NEW(double, n), *q = RF_NEW(double, n);
+  bool *unseen = RF_NEW(bool, n);
+  RfLayeredLimit others = {0};
+  RfFlowSettings quiet = *settings;
+  quiet.check_direction = false, quiet.trace = 0;
+  RfStatus status =
+      some && signs && q && unseen ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
+  if (!status) status = find_unseen(context, unseen, &flow->net, X, n);
+  if (!status) status = rf_layers_evaluate(context, q, NULL, &flow->net, X, n);
+  bool apart = true, woken = false; /* those who are seen are on their sides */
+  for (rf_index i = 0; i < n && !status; i++) {
+    if (unseen[i]) continue;
+    memcpy(some + count * inputs, X + i * inputs, (size_t)inputs * sizeof(double));
+    signs[count++] = y[i], apart = apart && q[i] * y[i] > 0;
+  }
+  if (!status && apart && count > 0 && count < n) {
+    status = rf_flow_run_layered(context, &others, &flow->net, some, signs, count, flow->loss, false, &quiet);
+    if (status > 0) status = RF_OK;
+    bool told = !status && others.outcome == RF_FLOW_CONVERGED;
+    if (told) status = rf_layers_evaluate(context, q, NULL, &others.net, X, n);
+    for (rf_index i = 0; i < n && told && !status; i++)
+      woken = woken || (unseen[i] && fabs(q[i]) > RF_LAYERED_HIDDEN); /* |theta| = 1 */
+    if (others.outcome == RF_FLOW_INTERRUPTED)
+      end_with(limit, RF_FLOW_INTERRUPTED, others.why);
+    else if (woken)
+      end_with(limit, RF_FLOW_UNDECIDED,
+               "samples that nobody sees may come into sight as the margins of the others grow");
+  }
+  rf_layered_limit_free(&others);
+  rf_free(some), rf_free(signs), rf_free(q), rf_free(unseen);
+  return status;
+}
+
 /* |difference| to a run at a looser tolerance whose scale is frozen elsewhere. */
 static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const RfLayeredNet *start,
                                const double *X, const double *y, rf_index n, RfLoss loss,
@@ -294,6 +346,8 @@ RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const Rf
   if (!status) status = run_once(context, limit, &flow, X, y, settings, shift, RF_LAYERED_MARGIN);
   if (!status && limit->outcome == RF_FLOW_CONVERGED && settings->check_direction)
     status = second_opinion(context, limit, start, X, y, n, loss, settings);
+  if (!status && limit->outcome == RF_FLOW_NOT_SEPARATED && settings->check_direction)
+    status = confirm_rest(context, limit, &flow, X, y, settings);
   if (!status) status = certify(context, limit, X, y, n);
   rf_layered_flow_free(&flow);
   if (status < 0) {
