@@ -6,14 +6,14 @@
 /* call with D for d, a constant where rows are short. */
 #define OF_LENGTH(d, call)                                                                                   \
   do {                                                                                                       \
-    if (d == 2)                                                                                              \
+    if ((d) == 2)                                                                                            \
       OF_KNOWN_LENGTH(2, call);                                                                              \
-    else if (d == 3)                                                                                         \
+    else if ((d) == 3)                                                                                       \
       OF_KNOWN_LENGTH(3, call);                                                                              \
-    else if (d == 4)                                                                                         \
+    else if ((d) == 4)                                                                                       \
       OF_KNOWN_LENGTH(4, call);                                                                              \
     else                                                                                                     \
-      OF_KNOWN_LENGTH(d, call);                                                                              \
+      OF_KNOWN_LENGTH((d), call);                                                                            \
   } while (0)
 
 #define OF_KNOWN_LENGTH(length, call)                                                                        \
