@@ -114,6 +114,12 @@ static RfStatus keep_candidate(RfContext *context, RfFlowLimit *limit, const RfF
   return status;
 }
 
+/* Where both of two runs ended, the first once. */
+static RfStatus keep_both(RfContext *context, RfFlowLimit *first, const RfFlowLimit *other) {
+  RfStatus status = first->n_candidates == 0 ? keep_candidate(context, first, first, 0) : RF_OK;
+  return status ? status : keep_candidate(context, first, other, rf_net_distance(&first->net, &other->net));
+}
+
 static void drop_candidates(RfFlowLimit *limit) {
   for (rf_index j = 0; j < limit->n_candidates; j++) rf_net_free(&limit->candidates[j].net);
   rf_free(limit->candidates);
@@ -186,9 +192,7 @@ static RfStatus other_run(RfContext *context, Opinion *opinion, RfFlowLimit *fir
   if (!status && limit.outcome != RF_FLOW_CONVERGED && limit.outcome != RF_FLOW_INTERRUPTED)
     opinion->error = 2;
   bool apart = !status && !opinion->agree && !isnan(opinion->error);
-  if (apart && first->n_candidates == 0) status = keep_candidate(context, first, first, 0);
-  if (!status && apart)
-    status = keep_candidate(context, first, &limit, rf_net_distance(&first->net, &limit.net));
+  if (apart) status = keep_both(context, first, &limit);
   limit_release(&limit);
   return status;
 }
@@ -297,9 +301,7 @@ static RfStatus confirm_rest(RfContext *context, RfFlowLimit *limit, const RfFlo
     rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller before a second run had confirmed the %s",
               drift ? "end of a drift" : "rest");
   } else if (!status && !tired && other.outcome != RF_FLOW_NOT_SEPARATED) {
-    if (!drift) status = keep_candidate(context, limit, limit, 0);
-    if (!drift && !status)
-      status = keep_candidate(context, limit, &other, rf_net_distance(&limit->net, &other.net));
+    if (!drift) status = keep_both(context, limit, &other);
     limit->outcome = RF_FLOW_UNDECIDED;
     rf_format(limit->why, RF_WHY_SIZE, "%s",
               drift ? "neurons drift like ln t, and runs at different settings follow them elsewhere"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../catalogue_flow.h"
 #include "flow/flow_internal.h"
 
 enum { D = 2, M = 3 };
@@ -83,28 +84,16 @@ static void parted_as_never_merged(void **state) {
  * so. */
 static void parted_after_a_slide(void **state) {
   (void)state;
-  RfContext context;
-  RfDataset data;
-  RfNet net;
-  RfFlowStart start;
-  RfFlowSettings settings;
+  CatalogueFlow c;
   RfFlowResult result;
-  rf_context_init(&context);
-  assert_ok(&context, rf_data_generate(&context, &data, "gen:gaussian,n=20,d=6,seed=910011"));
-  assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 50, data.d, 0, 0, 1));
-  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
-  RfFlowProblem problem = {
-      .X = data.X, .y = data.y, .n = data.n, .d = data.d, .start = &start, .log_scale = log(1e-6)};
-  rf_flow_settings_init(&settings);
-  settings.check_direction = settings.with_alignment = false;
-  assert_true(rf_flow_run(&context, &result, &problem, &settings) >= 0);
+  catalogue_flow_new(&c, "gen:gaussian,n=20,d=6,seed=910011", 50, 1e-6);
+  c.settings.check_direction = c.settings.with_alignment = false;
+  assert_true(rf_flow_run(&c.context, &result, &c.problem, &c.settings) >= 0);
   print_message("%s, sides off by %.2g\n", rf_flow_outcome_name(result.limit.outcome), result.audit.sides);
   assert_true(result.audit.passed && result.audit.sides < 1e-9);
   assert_int_equal(result.limit.outcome, RF_FLOW_NOT_SEPARATED);
   rf_flow_result_free(&result);
-  rf_flow_start_free(&start);
-  rf_net_free(&net);
-  rf_dataset_free(&data);
+  catalogue_flow_free(&c);
 }
 
 int main(void) {

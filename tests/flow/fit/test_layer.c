@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../catalogue_flow.h"
 #include "flow/flow_internal.h"
 
 enum { D = 3, M = 3 };
@@ -107,26 +108,16 @@ typedef struct Pinned {
  * 0.43 and 5e-3 apart, by who of them had crossed. Now what is left falls with the margin of the frozen
  * scale. */
 static void same_at_every_scale(const Pinned *pinned) {
-  RfContext context;
-  RfDataset data;
-  RfNet net;
-  RfFlowStart start;
-  RfFlowSettings settings;
+  CatalogueFlow c;
   RfFlowResult result;
   RfFlowVariant variant = rf_flow_usual;
   char spec[64];
-  rf_context_init(&context);
   snprintf(spec, sizeof spec, "gen:gaussian,n=20,d=5,seed=%d", pinned->seed);
-  assert_ok(&context, rf_data_generate(&context, &data, spec));
-  assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 50, data.d, 0, 0, 1));
-  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
-  RfFlowProblem problem = {
-      .X = data.X, .y = data.y, .n = data.n, .d = data.d, .start = &start, .log_scale = log(1e-6)};
-  rf_flow_settings_init(&settings);
-  settings.check_direction = settings.with_alignment = settings.audit = false;
+  catalogue_flow_new(&c, spec, 50, 1e-6);
+  c.settings.check_direction = c.settings.with_alignment = c.settings.audit = false;
   variant.q_frozen *= 0.1, variant.q_slow *= 0.1, variant.together = 0.1, variant.by_steps = true;
-  settings.variant = &variant;
-  assert_ok(&context, rf_flow_run(&context, &result, &problem, &settings));
+  c.settings.variant = &variant;
+  assert_ok(&c.context, rf_flow_run(&c.context, &result, &c.problem, &c.settings));
   assert_int_equal(result.limit.outcome, RF_FLOW_CONVERGED);
   for (int k = 0; k < 3; k++) {
     double a = result.limit.net.a[pinned->neuron[k]];
@@ -135,9 +126,7 @@ static void same_at_every_scale(const Pinned *pinned) {
     assert_close(a, pinned->a[k], 2e-4);
   }
   rf_flow_result_free(&result);
-  rf_flow_start_free(&start);
-  rf_net_free(&net);
-  rf_dataset_free(&data);
+  catalogue_flow_free(&c);
 }
 
 static void seed_5(void **state) {

@@ -1,6 +1,7 @@
 /* Implicit steps that end at events (src/flow/fit/shorten.c): where, and after how many trials. */
 #include "flow/flow_internal.h"
 #include "rf_test.h"
+#include "../catalogue_flow.h"
 
 #include <math.h>
 
@@ -9,27 +10,12 @@
  * evaluations every event had taken two trials more, and some thirty. The limit is that of both. */
 static void few_trials(void **state) {
   (void)state;
-  RfContext context;
-  RfDataset data;
-  RfNet net;
-  RfFlowStart start;
-  RfFlowSettings settings;
+  CatalogueFlow c;
   RfFlowResult result;
-  rf_context_init(&context);
-  assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=30,d=5,seed=1"));
-  assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 25, data.d, 0, 0, 1));
-  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
-  RfFlowProblem problem = {.X = data.X,
-                           .y = data.y,
-                           .n = data.n,
-                           .d = data.d,
-                           .loss = RF_LOSS_LOGISTIC,
-                           .start = &start,
-                           .log_scale = log(1e-2),
-                           .located = true};
-  rf_flow_settings_init(&settings);
-  settings.with_alignment = false, settings.check_direction = false;
-  assert_ok(&context, rf_flow_run(&context, &result, &problem, &settings));
+  catalogue_flow_new(&c, "gaussian,n=30,d=5,seed=1", 25, 1e-2);
+  c.problem.located = true;
+  c.settings.with_alignment = false, c.settings.check_direction = false;
+  assert_ok(&c.context, rf_flow_run(&c.context, &result, &c.problem, &c.settings));
   print_message("margin %.12g, %lld events, %lld evaluations\n", result.limit.margin,
                 (long long)result.n_events, (long long)result.monitors.evaluations);
   assert_int_equal(result.limit.outcome, RF_FLOW_CONVERGED);
@@ -37,9 +23,7 @@ static void few_trials(void **state) {
   assert_true(result.audit.passed && result.audit.points > 3);
   assert_true(result.monitors.evaluations < 50000);
   rf_flow_result_free(&result);
-  rf_flow_start_free(&start);
-  rf_net_free(&net);
-  rf_dataset_free(&data);
+  catalogue_flow_free(&c);
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* Long steps with kinks inside (src/flow/large/stride.c) against runs that are watched, which locate every
  * event: the same limits; and against the audit, which reads slopes and sides from scratch. */
+#include "../catalogue_flow.h"
 #include "flow/flow_internal.h"
 #include "rf_test.h"
 
@@ -152,30 +153,13 @@ static void located_decides(void **state) {
 static void second_run_beside(void **state) {
   (void)state;
   RfFlowResult one, two;
-  RfContext context;
   for (int threads = 1; threads <= 2; threads++) {
-    RfDataset data;
-    RfNet net;
-    RfFlowStart start;
-    RfFlowSettings settings;
-    rf_context_init(&context);
-    context.threads = threads;
-    assert_ok(&context, rf_data_generate(&context, &data, "orthant,n=100,d=10"));
-    assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 40, data.d, 0, 0, 1));
-    assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
-    RfFlowProblem problem = {.X = data.X,
-                             .y = data.y,
-                             .n = data.n,
-                             .d = data.d,
-                             .loss = RF_LOSS_LOGISTIC,
-                             .start = &start,
-                             .log_scale = log(1e-2),
-                             .located = true};
-    rf_flow_settings_init(&settings);
-    assert_ok(&context, rf_flow_run(&context, threads == 1 ? &one : &two, &problem, &settings));
-    rf_flow_start_free(&start);
-    rf_net_free(&net);
-    rf_dataset_free(&data);
+    CatalogueFlow c;
+    catalogue_flow_new(&c, "orthant,n=100,d=10", 40, 1e-2);
+    c.context.threads = threads;
+    c.problem.located = true;
+    assert_ok(&c.context, rf_flow_run(&c.context, threads == 1 ? &one : &two, &c.problem, &c.settings));
+    catalogue_flow_free(&c);
   }
   assert_int_equal(one.limit.outcome, RF_FLOW_CONVERGED);
   assert_true(one.limit.compared.made && two.limit.compared.made);
