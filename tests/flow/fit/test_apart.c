@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../catalogue_flow.h"
+#include "catalogue_flow.h"
 #include "flow/flow_internal.h"
 
 enum { D = 2, M = 3 };

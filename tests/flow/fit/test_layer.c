@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../catalogue_flow.h"
+#include "catalogue_flow.h"
 #include "flow/flow_internal.h"
 
 enum { D = 3, M = 3 };

@@ -1,7 +1,7 @@
 /* Implicit steps that end at events (src/flow/fit/shorten.c): where, and after how many trials. */
 #include "flow/flow_internal.h"
 #include "rf_test.h"
-#include "../catalogue_flow.h"
+#include "catalogue_flow.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Long steps with kinks inside (src/flow/large/stride.c) against runs that are watched, which locate every
  * event: the same limits; and against the audit, which reads slopes and sides from scratch. */
-#include "../catalogue_flow.h"
+#include "catalogue_flow.h"
 #include "flow/flow_internal.h"
 #include "rf_test.h"
 
