@@ -44,7 +44,7 @@ static RfStatus log_event(RfWalk *walk, RfWalker *w, rf_index sample, RfEventKin
   return RF_OK;
 }
 
-static RfStatus add_on(RfWalk *walk, RfWalker *w, rf_index i, double coef) {
+RfStatus rf_walk_hold(RfWalk *walk, RfWalker *w, rf_index i, double coef) {
   if (w->n_on == w->room_on) {
     rf_index room = w->room_on ? 2 * w->room_on : 8;
     rf_index *on = rf_resize(w->on, room, sizeof *on);
@@ -69,7 +69,7 @@ RfStatus rf_walk_put(RfWalk *walk, rf_index k, const double *direction, double l
   for (rf_index i = 0; i < n && !status; i++) {
     w->side[i] = walk->norm[i] == 0 ? 0 : sides ? sides[i] : w->h[i] > 0 ? 1 : -1;
     w->active += w->side[i] > 0;
-    if (w->side[i] == 0 && walk->norm[i] > 0) status = add_on(walk, w, i, 0);
+    if (w->side[i] == 0 && walk->norm[i] > 0) status = rf_walk_hold(walk, w, i, 0);
   }
   return status;
 }
@@ -243,7 +243,7 @@ static RfStatus meet_slide(RfWalk *walk, RfWalker *w, rf_index i) {
   w->active -= w->side[i] > 0;
   double from = w->side[i];
   w->side[i] = 0;
-  RfStatus status = add_on(walk, w, i, c * slope);
+  RfStatus status = rf_walk_hold(walk, w, i, c * slope);
   if (!status) status = log_event(walk, w, i, RF_EVENT_SLIDE, sliding);
   if (!status) status = settle(walk, w);
   if (status || w->side[i] == 0) {
@@ -405,7 +405,7 @@ static RfStatus follow_leader(RfWalk *walk, rf_index k) {
   memcpy(w->side, first->side, (size_t)walk->n * sizeof(double));
   w->G = first->G, w->active = first->active, w->n_on = 0;
   for (rf_index z = 0; z < first->n_on && !status; z++)
-    status = add_on(walk, w, first->on[z], first->coef[z]);
+    status = rf_walk_hold(walk, w, first->on[z], first->coef[z]);
   return status;
 }
 

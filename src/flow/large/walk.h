@@ -79,6 +79,8 @@ void rf_walk_take_lines(RfWalk *walk, const RfWalkLines *lines);
 /* Neuron k at direction (d entries of w) and sides (n, or NULL: by the signs of w.x). */
 RfStatus rf_walk_put(RfWalk *walk, rf_index k, const double *w, double log_norm, int sign,
                      const int8_t *sides);
+/* Sample i joins those that w slides on, with the force coef. */
+RfStatus rf_walk_hold(RfWalk *walk, RfWalker *w, rf_index i, double coef);
 /* Fields of all neurons under the weights c afresh, and w.x, when it is asked for. */
 RfStatus rf_walk_refresh(RfWalk *walk, const double *c, bool planes);
 /* On to the time t_end (infinite: to their ends). */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
 
 enum { STEPS = 10, REFRESH = 40, CHOOSE = 60 };
@@ -237,6 +238,37 @@ static RfStatus store(RfRun *run, RfWalkFit *fit) {
   return status;
 }
 
+/* Walker u takes the sides that the system has, all samples counted. */
+static RfStatus take_sides(const RfSystem *system, RfWalkFit *fit, rf_index u) {
+  RfWalker *w = &fit->walk.walker[u];
+  const int8_t *sigma = system->sigma + u * system->n;
+  RfStatus status = RF_OK;
+  w->n_on = w->active = 0;
+  for (rf_index r = 0; r < fit->walk.n && !status; r++) {
+    w->side[r] = sigma[fit->row[r]];
+    if (w->side[r] == 0 && fit->walk.norm[r] > 0) status = rf_walk_hold(&fit->walk, w, r, 0);
+  }
+  for (rf_index i = 0; i < system->n; i++) w->active += sigma[i] > 0;
+  return status;
+}
+
+/* Slides were decided under the weights at the middle of a step, and a slope is a small difference of what
+ * thousands of samples push, over the push of one: those that do not hold under the weights here are let go.
+ */
+static RfStatus check_slides(RfRun *run, RfWalkFit *fit) {
+  RfSystem *system = &run->system;
+  double *slopes = RF_NEW(double, system->n + system->d);
+  RfStatus status = slopes ? RF_OK : rf_fail(run->context, RF_ERR_MEMORY, "out of memory for a slide");
+  for (rf_index u = 0; u < system->units && !status; u++) {
+    rf_index before = system->slide[u].n_on;
+    if (system->dead[u] || before == 0) continue;
+    status = rf_slides_check(run, u, slopes, true);
+    if (!status && system->slide[u].n_on != before) status = take_sides(system, fit, u);
+  }
+  rf_free(slopes);
+  return status;
+}
+
 /* ---- one step -------------------------------------------------------------------------------- */
 
 static RfStatus save(RfWalkFit *fit) {
@@ -400,6 +432,8 @@ RfStatus rf_walk_fit_step(RfRun *run) {
   if (!status) {
     rf_system_normalise(system, system->y);
     rf_system_fields(system, system->y);
+    status = check_slides(run, fit);
+    if (!status && !system->classes_known) rf_system_fields(system, system->y);
     bool crawls = system->q_least > 1 && rf_system_log_size(system) - size < RF_TOL_WALK_CRAWL;
     run->phase.crawling = crawls ? run->phase.crawling + 1 : 0;
   }
