@@ -1,10 +1,13 @@
 /* The fit on thousands of samples: ends at a KKT point, passes its audit, and does not depend on threads. */
+#include "flow/audit/audit.h"
+#include "flow/large/gram.h"
+#include "flow/large/walk_fit.h"
 #include "rf_test.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES = 2200, DIMENSIONS = 12, NEURONS = 10 };
+enum { SAMPLES = 2200, DIMENSIONS = 32, NEURONS = 10 };
 
 /* Two clouds of mostly zero rows, as pictures are, on both sides of a plane. */
 static void draw(double *X, double *y, uint64_t seed) {
@@ -47,6 +50,7 @@ static void ends_and_is_the_same(void **state) {
   (void)state;
   double *X = RF_NEW(double, SAMPLES *DIMENSIONS), *y = RF_NEW(double, SAMPLES);
   RfFlowResult one, three;
+  assert_true(rf_gram_pays(SAMPLES, DIMENSIONS, NEURONS)); /* or nobody walks */
   draw(X, y, 1);
   limit_of(&one, X, y, 1, true);
   limit_of(&three, X, y, 3, false);
@@ -63,7 +67,56 @@ static void ends_and_is_the_same(void **state) {
   rf_free(X), rf_free(y);
 }
 
+/* Slides hold under the weights of the state, not only under those at the middle of the last step: a fresh
+ * audit after every few of them finds no velocity off (1e-4 where only the middle decided). */
+static void slides_hold_at_the_end_of_steps(void **state) {
+  (void)state;
+  RfContext context;
+  RfDataset data;
+  RfGram gram;
+  RfNet net;
+  RfFlowStart start;
+  RfFlowSettings settings;
+  RfRun run;
+  double worst = 0;
+  rf_index sliding = 0;
+  rf_context_init(&context);
+  assert_ok(&context, rf_data_generate(&context, &data, "gaussian,n=300,d=8"));
+  assert_ok(&context, rf_gram_new(&context, &gram, data.X, data.n, data.d));
+  assert_ok(&context, rf_net_init(&context, &net, RF_INIT_BALANCED, 6, data.d, 0, 0, 1));
+  assert_ok(&context, rf_flow_start_from_net(&context, &start, &net));
+  RfFlowProblem problem = {.X = data.X,
+                           .y = data.y,
+                           .n = data.n,
+                           .d = data.d,
+                           .loss = RF_LOSS_LOGISTIC,
+                           .start = &start,
+                           .gram = &gram,
+                           .log_scale = log(0.1)};
+  rf_flow_settings_init(&settings);
+  assert_ok(&context, rf_run_new(&context, &run, &problem, &settings));
+  assert_ok(&context, rf_run_start(&run));
+  assert_true(rf_walk_fit_fits(&run));
+  for (int step = 0; step < 60; step++) {
+    assert_ok(&context, rf_run_step(&run));
+    assert_ok(&context, rf_audit_new(&context, &run.audit, &run));
+    assert_ok(&context, rf_audit_look(run.audit, &run));
+    worst = fmax(worst, rf_audit_result(run.audit).velocity);
+    for (rf_index u = 0; u < run.system.units; u++) sliding += run.system.slide[u].n_on;
+    rf_audit_free(run.audit);
+    run.audit = NULL;
+  }
+  print_message("velocity %.1e, on %.1f hyperplanes\n", worst, (double)sliding / 60);
+  assert_true(sliding > 60 && worst <= 1e-9);
+  rf_run_free(&run);
+  rf_flow_start_free(&start);
+  rf_net_free(&net);
+  rf_gram_free(&gram);
+  rf_dataset_free(&data);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ends_and_is_the_same)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ends_and_is_the_same),
+                                     cmocka_unit_test(slides_hold_at_the_end_of_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
