@@ -281,7 +281,8 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
     bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
     below = below && !not_driven(run, k, i) && !follows(system, slack, v0, v1, h * s * d0[i], h * s * d1[i]);
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
-    if (!status && !below && v1 < 0 && run->implicit) status = put_back(run, k, i, v1 < floor);
+    if (!status && !below && v1 < (run->implicit ? 0 : -RF_TOL_PLANE * size))
+      status = put_back(run, k, i, v1 < floor);
     if (status) return status;
   }
   RfStatus status = system->slide[k].n_on > 0 ? slide_hits(run, k) : RF_OK;

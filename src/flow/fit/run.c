@@ -172,7 +172,10 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
   rf_explicit_end(method, system);
   memcpy(run->y_end, method->end, (size_t)rf_system_size(system) * sizeof(double));
   rf_planes_watch(run, method->stage[12], *h);
-  return rf_events_find(run, *h);
+  RfStatus status = rf_events_find(run, *h);
+  /* units put back stay so */
+  if (run->n_hits == 0) memcpy(method->end, run->y_end, (size_t)rf_system_size(system) * sizeof(double));
+  return status;
 }
 
 /* The step just computed with its events inside, carried out by local.c. */
