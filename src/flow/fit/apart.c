@@ -86,14 +86,14 @@ double rf_apart_spread(const RfSystem *system, rf_index unit) {
   return spread;
 }
 
-/* Long rows feel the sum of a w e^{2 rho} to the last digit: what has to be taken from every neuron of the
- * unit, so that it stays; off (d), work (d). */
+/* Margins that are small differences of large terms feel the sum of a w e^{2 rho} to the last digit: what has
+ * to be taken from every neuron of the unit, so that it stays; off (d), work (d). */
 static void off_the_sum(const RfSystem *system, rf_index unit, const double *w, double rho, double *off,
                         double *work) {
   rf_index d = system->d;
   double total = 0;
   memset(off, 0, (size_t)d * sizeof(double));
-  for (rf_index k = 0; k < system->m && system->grade; k++) {
+  for (rf_index k = 0; k < system->m; k++) {
     if (system->unit_of[k] != unit) continue;
     double share = exp(2 * system->offset[k]);
     rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, work);
@@ -145,8 +145,8 @@ RfStatus rf_system_part(RfSystem *system, rf_index unit) {
     rf_apart_of(system, k, rho + system->offset[k] + system->kappa, w, w + d);
     for (rf_index j = 0; j < d; j++) own[j] = w[j] + w[d + j] - off[j];
     rf_system_put_on(system, unit, own);
-    double norm = rf_la_norm(own, d), grows = system->grade ? 0.5 * log(norm / sqrt(0.5)) : 0;
-    rf_la_scale(own, sqrt(0.5) / norm, d); /* a w e^{2 rho} stays where a long row would feel it */
+    double norm = rf_la_norm(own, d), grows = 0.5 * log(norm / sqrt(0.5));
+    rf_la_scale(own, sqrt(0.5) / norm, d); /* a w e^{2 rho} stays */
     y[grown * d + to] = a, y[grown * (d + 1) + to] = rho + system->offset[k] + grows;
     system->offset[k] = 0;
     system->unit_of[k] = to;

@@ -69,7 +69,7 @@ static void join(RfSystem *system, rf_index *into, rf_index u, rf_index v) {
   for (rf_index j = 0; j < d; j++) w[j] += share * (system->y[v * d + j] - w[j]);
   double norm = rf_la_norm(w, d);
   rf_la_scale(w, sqrt(0.5) / norm, d);
-  if (system->grade) joint += 0.5 * log(norm / sqrt(0.5)); /* a w e^{2 rho} stays: a long row feels it */
+  joint += 0.5 * log(norm / sqrt(0.5)); /* a w e^{2 rho} stays, and with it every margin */
   system->y[rho_at + u] = joint;
   system->dead[v] = 2; /* to be removed; its members move */
   into[v] = u;
