@@ -201,6 +201,15 @@
 
 #define RF_TOL_WALK_RAY 1e-14 /* part of w across the field that is rounding */
 #define RF_TOL_WALK     1e-3  /* weights of a step off the mean of its ends: second order, 1e-4 over a fit */
+#define RF_TOL_WALK_AHEAD                                                                                    \
+  2.5e-4 /* the same where the step is implicit: five times the error of the middle for the same distance */
+#define RF_TOL_WALK_CLOCK 0.1 /* part of an error that only moves the clock: ln t to some 1e-3 */
+#define RF_TOL_WALK_STIFF                                                                                    \
+  0.5 /* step times the trace of K D (walk_ahead.c): continued weights are unstable where its norm is 1 */
+#define RF_TOL_WALK_UNIT   1e-3 /* of the largest unit: a smaller one is not stiff before others are */
+#define RF_TOL_WALK_NEWTON 3.0  /* margins in one step of Newton's method: weights change by e^3 at most */
+#define RF_TOL_WALK_CHORD  0.3  /* below, the matrix of the step before will do */
+#define RF_TOL_WALK_SOLVED 1e-4 /* margins after a step: weights to a tenth of their tolerance */
 #define RF_TOL_WALK_CRAWL                                                                                    \
   2e-3 /* growth of the network in ten steps: a long step takes it on by ten times that */
 #define RF_TOL_WALK_WEIGHT                                                                                   \

@@ -9,6 +9,7 @@
 
 #include "flow/fit/slides.h"
 #include "flow/flow_tolerances.h"
+#include "flow/large/walk_ahead.h"
 
 enum { STEPS = 10, REFRESH = 40, CHOOSE = 60 };
 
@@ -25,10 +26,13 @@ struct RfWalkFit {
   double *X;      /* NULL, or these samples alone, */
   RfGram part;    /* and their products */
   Saved *saved;
-  double *numbers;               /* holds the next six */
+  RfWalkAhead ahead;
+  double *numbers;               /* holds the next nine */
   double *q, *q_old, *q_new, *c; /* walk.n each */
   double *push, *push_new;       /* |loss'| at q and q_new, over e^log_S */
+  double *before, *y, *bend;     /* |c| of the step before; labels; -d|c|/dq where it was asked for */
   double log_S, h_old;           /* h_old: between q_old and q */
+  double fall, age;              /* of S over the last step; of its weights */
   rf_index steps;
 };
 
@@ -44,6 +48,7 @@ void rf_walk_fit_free(RfWalkFit *fit) {
   rf_free(fit->taken);
   rf_free(fit->X);
   rf_gram_free(&fit->part);
+  rf_walk_ahead_free(&fit->ahead);
   rf_walk_free(&fit->walk);
   rf_free(fit);
 }
@@ -129,11 +134,13 @@ static void load_margins(RfRun *run, RfWalkFit *fit) {
   const RfSystem *system = &run->system;
   double *q_dot = system->curvature; /* of the next fields */
   margin_speed(run, q_dot);
-  fit->h_old = 1, fit->log_S = system->log_S;
+  fit->h_old = fit->fall = 1, fit->age = 0, fit->log_S = system->log_S;
   for (rf_index r = 0; r < fit->walk.n; r++) {
     rf_index i = fit->row[r];
     fit->q[r] = system->q[i], fit->q_old[r] = system->q[i] - q_dot[i];
-    fit->push[r] = fabs(system->c[i]);
+    fit->push[r] = fit->before[r] = fabs(system->c[i]);
+    fit->y[r] = system->problem->y[i];
+    fit->bend[r] = -fit->push[r] * rf_loss_curvature(system->problem->loss, system->q[i]);
     fit->c[r] = system->c[i];
   }
 }
@@ -159,7 +166,8 @@ static RfStatus load(RfRun *run, RfWalkFit *fit) {
   return status ? status : rf_walk_refresh(&fit->walk, fit->c, true);
 }
 
-static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
+/* before: of the one until now. */
+static RfStatus fit_new(RfRun *run, RfWalkFit **out, const RfWalkAhead *before) {
   const RfSystem *system = &run->system;
   rf_index d = system->d, units = system->units, count;
   RfWalkFit *fit = *out = RF_NEW(RfWalkFit, 1);
@@ -170,7 +178,7 @@ static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
   count = room ? choose(system, fit->taken) : 0;
   RfStatus status = room ? take_rows(run, fit, count) : RF_OK;
   fit->saved = RF_NEW(Saved, units);
-  fit->numbers = fit->q = RF_NEW(double, 6 * count);
+  fit->numbers = fit->q = RF_NEW(double, 9 * count);
   room = room && fit->saved && fit->q;
   for (rf_index k = 0; k < units && room && !status; k++) {
     fit->saved[k].w = RF_NEW(double, d + 2 * count);
@@ -181,9 +189,12 @@ static RfStatus fit_new(RfRun *run, RfWalkFit **out) {
   if (!status) {
     fit->q_old = fit->q + count, fit->q_new = fit->q_old + count, fit->c = fit->q_new + count;
     fit->push = fit->c + count, fit->push_new = fit->push + count;
+    fit->before = fit->push_new + count, fit->y = fit->before + count, fit->bend = fit->y + count;
     fit->walk.logging = true;
     status = load(run, fit);
   }
+  if (!status && run->h > 0)
+    status = rf_walk_ahead_new(run->context, &fit->ahead, &fit->walk, system, fit->bend, run->h, before);
   if (status) {
     rf_walk_fit_free(fit);
     *out = NULL;
@@ -316,42 +327,57 @@ static void margins(const RfWalkFit *fit, const RfSystem *system, double *q) {
   for (rf_index r = 0; r < n; r++) q[r] *= system->problem->y[fit->row[r]];
 }
 
-/* |loss'| over e^log_S; that of a sample nobody sees is large. */
-static double push_of(RfLoss loss, double q, double log_S) {
-  return exp(fmin(RF_TOL_WALL, rf_loss_log_slope(loss, q) - log_S));
-}
-
-/* c at the middle of a step of length h, over e^log_S. */
-static void middle_weights(RfWalkFit *fit, const RfSystem *system, double h) {
+/* c of a step of length h, over e^log_S: those at its middle, or, where they would fall faster than the step
+ * is long, as walk_ahead.c finds them. Returns what the step may be off. */
+static double step_weights(RfWalkFit *fit, const RfSystem *system, double h) {
   RfLoss loss = system->problem->loss;
   double ahead = 0.5 * h / fit->h_old;
+  RfWalkPast past = {.q = fit->q,
+                     .q_old = fit->q_old,
+                     .h_old = fit->h_old,
+                     .push = fit->before,
+                     .fall = fit->fall,
+                     .age = fit->age,
+                     .log_S = fit->log_S,
+                     .y = fit->y,
+                     .loss = loss};
+  bool stiff = rf_walk_ahead_weights(system->context, &fit->ahead, &fit->walk, &past, h, fit->c);
   for (rf_index r = 0; r < fit->walk.n; r++) {
     double q = fit->q[r] + ahead * (fit->q[r] - fit->q_old[r]);
-    fit->c[r] = system->problem->y[fit->row[r]] * push_of(loss, q, fit->log_S);
+    if (!stiff) fit->c[r] = rf_walk_push(loss, q, fit->log_S);
+    fit->c[r] *= fit->y[r];
   }
+  return stiff ? RF_TOL_WALK_AHEAD : RF_TOL_WALK;
 }
 
-/* Relative distance of the weights used from the mean of those at the ends. */
-static double disagreement(const RfWalkFit *fit, const RfSystem *system) {
+/* Relative distance of the weights used from the mean of those at the ends. A factor that all of them have in
+ * common only moves the clock: *clock is time over that of the weights used, and counts for a tenth. */
+static double disagreement(const RfWalkFit *fit, const RfSystem *system, double *clock) {
   RfLoss loss = system->problem->loss;
-  double off = 0, sum = 0;
+  double off = 0, used = 0, sum = 0;
   for (rf_index r = 0; r < fit->walk.n; r++) {
-    fit->push_new[r] = push_of(loss, fit->q_new[r], fit->log_S);
-    double mean = 0.5 * (fit->push[r] + fit->push_new[r]);
+    fit->push_new[r] = rf_walk_push(loss, fit->q_new[r], fit->log_S);
     if (!fit->walk.seen[r]) continue; /* its weight does not fall, and pushes nobody */
-    off += fabs(mean - fabs(fit->c[r])), sum += mean;
+    used += fabs(fit->c[r]), sum += 0.5 * (fit->push[r] + fit->push_new[r]);
   }
-  return off / sum;
+  *clock = used / sum;
+  for (rf_index r = 0; r < fit->walk.n; r++)
+    if (fit->walk.seen[r]) off += fabs(0.5 * (fit->push[r] + fit->push_new[r]) * *clock - fabs(fit->c[r]));
+  return fmax(off / used, RF_TOL_WALK_CLOCK * fabs(*clock - 1));
 }
 
-/* Weights at q_new become those at q, in their own sum. */
-static void next_weights(RfWalkFit *fit) {
+/* Weights at q_new become those at q, in their own sum; so do those of the step, which was h long. */
+static void next_weights(RfWalkFit *fit, double h) {
   double sum = 0, *push = fit->push;
   for (rf_index r = 0; r < fit->walk.n; r++)
     if (fit->walk.seen[r]) sum += fit->push_new[r];
   fit->push = fit->push_new, fit->push_new = push;
-  for (rf_index r = 0; r < fit->walk.n; r++) fit->push[r] /= sum;
+  for (rf_index r = 0; r < fit->walk.n; r++) {
+    fit->push[r] /= sum;
+    fit->before[r] = fabs(fit->c[r]);
+  }
   fit->log_S += log(sum);
+  fit->h_old = h, fit->fall = sum, fit->age = 0.5 * h * sum;
 }
 
 /* Events of a step that began at the clock t, at their times. */
@@ -376,23 +402,22 @@ static RfStatus log_step(RfRun *run, RfWalkFit *fit, double t, double log_S) {
 static RfStatus one_step(RfRun *run, RfWalkFit *fit, double *h) {
   RfSystem *system = &run->system;
   RfStatus status = save(fit);
-  double tolerance = RF_TOL_WALK * run->stride_tolerance;
   while (!status) {
-    middle_weights(fit, system, *h);
+    double tolerance = run->stride_tolerance * step_weights(fit, system, *h);
     for (rf_index k = 0; k < fit->walk.m; k++) fit->walk.walker[k].t = 0, fit->walk.walker[k].n_events = 0;
     status = rf_walk_refresh(&fit->walk, fit->c, fit->steps % REFRESH == REFRESH - 1);
     if (!status) status = rf_walk_to(&fit->walk, *h);
     if (status) break;
     margins(fit, system, fit->q_new);
-    double off = disagreement(fit, system), factor = 0.9 * sqrt(tolerance / fmax(off, RF_TOL_TINY));
+    double clock, off = disagreement(fit, system, &clock);
+    double factor = 0.9 * sqrt(tolerance / fmax(off, RF_TOL_TINY));
     if (off <= 2 * tolerance) {
       status = log_step(run, fit, 0, fit->log_S);
-      system->log_t = rf_run_log_add(system->log_t, log(*h) - fit->log_S);
+      system->log_t = rf_run_log_add(system->log_t, log(*h * clock) - fit->log_S);
       system->tau += *h;
-      next_weights(fit);
+      next_weights(fit, *h);
       double *oldest = fit->q_old;
       fit->q_old = fit->q, fit->q = fit->q_new, fit->q_new = oldest;
-      fit->h_old = *h;
       run->step_taken = *h;
       *h *= fmin(1.5, fmax(0.5, factor));
       return status;
@@ -411,10 +436,13 @@ RfStatus rf_walk_fit_step(RfRun *run) {
   RfStatus status = RF_OK;
   bool stale = run->walk_fit &&
                (run->walk_fit->steps >= CHOOSE || left_out(run->walk_fit, system) > RF_TOL_WALK_LEFT_OUT);
-  if (stale) rf_walk_fit_free(run->walk_fit), run->walk_fit = NULL;
-  if (!run->walk_fit) {
+  if (stale || !run->walk_fit) {
+    RfWalkAhead before = {0};
+    if (stale) before = run->walk_fit->ahead, run->walk_fit->ahead = (RfWalkAhead){0};
+    rf_walk_fit_free(run->walk_fit);
     rf_system_fields(system, system->y);
-    status = fit_new(run, &run->walk_fit);
+    status = fit_new(run, &run->walk_fit, &before);
+    rf_walk_ahead_free(&before);
   }
   if (status) return status;
   RfWalkFit *fit = run->walk_fit;
