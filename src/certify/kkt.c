@@ -104,16 +104,35 @@ RfStatus rf_point_merge(RfContext *context, RfPoint *merged, rf_index *place, co
 
 /* ---- residuals ----------------------------------------------------------------------------- */
 
+static double left_by(const RfProjection *p) { return fmax(p->stationarity, fabs(p->complementarity)); }
+
+/* Any multipliers that leave little will do. Beside rows of very different lengths a small multiplier of a
+ * sample beyond the margin is found where one of a tight sample leaves nothing, and least squares cannot tell
+ * them apart: then those of the tight samples alone are asked too. */
+static RfStatus project(RfContext *context, RfProjection *projection, const RfPoint *p) {
+  RfProjectionSettings settings = {0};
+  RfProjection tight = {0};
+  RfStatus status = rf_project(context, projection, p, &settings);
+  if (status || left_by(projection) <= context->tol.kkt) return status;
+  settings.tight_only = true;
+  status = rf_project(context, &tight, p, &settings);
+  if (status == RF_OK && left_by(&tight) < left_by(projection)) {
+    RfProjection other = *projection;
+    *projection = tight, tight = other;
+  }
+  rf_projection_free(&tight);
+  return status < 0 || status == RF_INTERRUPTED ? status : RF_OK;
+}
+
 static RfStatus fill_projection(RfContext *context, RfKkt *kkt, const RfPoint *p) {
   rf_index *group = RF_NEW(rf_index, p->m), *at = RF_NEW(rf_index, p->m);
   double *share = RF_NEW(double, p->m);
   RfPoint merged = {0};
   RfProjection projection = {0};
-  RfProjectionSettings settings = {0};
   RfStatus status = group && at && share ? find_groups(context, group, p) : out_of_memory(context);
   double relative = 1;
   if (!status) status = merge(context, &merged, &relative, at, share, group, p);
-  if (!status) status = rf_project(context, &projection, &merged, &settings);
+  if (!status) status = project(context, &projection, &merged);
   if (status >= 0 && projection.lambda) {
     for (rf_index k = 0; k < p->m; k++) {
       const double *r = projection.residual + at[group[k]] * (p->d + 1);

@@ -272,7 +272,8 @@ static RfStatus fill_kkt(const RfRun *run, RfFlowLimit *limit) {
     rf_format(limit->why, RF_WHY_SIZE, "stopped by the caller");
   } else if (!holds) {
     limit->outcome = RF_FLOW_UNDECIDED;
-    rf_format(limit->why, RF_WHY_SIZE, "the KKT projection leaves a residual of %.2g", limit->stationarity);
+    rf_format(limit->why, RF_WHY_SIZE, "the KKT projection leaves a residual of %.2g",
+              fmax(limit->stationarity, fabs(limit->complementarity)));
   }
   return RF_OK;
 }

@@ -366,14 +366,14 @@ static RfStatus read_fall(RfAudit *audit, RfRun *run, const double *y, double *f
   return status;
 }
 
-/* The largest margin that weights of these sizes could give: a relative error of the weights moves ln L by at
- * most this times it. */
+/* The largest margin that weights of these sizes could give: an error of (w, a), relative to its norm and not
+ * to that of a, moves ln L by at most this times it. */
 static double reach(const RfAudit *audit, const RfRun *run) {
   State state = state_of(run, run->system.y);
   double longest = 0, sum = 0;
   for (rf_index i = 0; i < audit->n; i++) longest = fmax(longest, audit->x_norm[i]);
   for (rf_index u = 0; u < state.units; u++)
-    if (!run->system.dead[u]) sum += exp(2 * state.rho[u]) * fabs(state.a[u]);
+    if (!run->system.dead[u]) sum += exp(2 * state.rho[u]);
   return longest * sum;
 }
 
