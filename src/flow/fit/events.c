@@ -236,8 +236,9 @@ static bool follows(const RfSystem *system, double slack, double v0, double v1, 
  * for rounding (there is no rounding in a margin of a long row) the others make up for that. */
 static RfStatus put_back(RfRun *run, rf_index k, rf_index i, bool far) {
   RfSystem *system = &run->system;
+  const RfHit there = {.kind = RF_HIT_PLANE, .unit = k, .sample = i};
   if (far && system->grade && !run->problem->freeze_second)
-    return rf_plain_put_on(run->context, system, run->y_end, k, i);
+    return rf_plain_put_on(run->context, system, run->y_end, &there, 1);
   rf_system_note(system);
   rf_system_meet(system, i, run->y_end + k * system->d);
   rf_system_keep_rounding(system, run->y_end);

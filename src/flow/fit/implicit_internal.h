@@ -69,10 +69,10 @@ bool rf_plain_turned(const uint8_t *plain, const RfSystem *system, const double 
 /* The part `fraction` of the way from one state to the other, into the other, along which margins are linear.
  */
 void rf_plain_between(const RfSystem *system, const double *from, double *to, double fraction);
-/* Puts the units that slide on their hyperplanes, and `unit` (-1: none) on that of the sample, and moves all
+/* Puts the units that slide on their hyperplanes, and those of the hits on the ones they meet, and moves all
  * of them so that no margin that pushes changes: what the linear algebra leaves across is a margin of a long
  * row. */
-RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, rf_index unit, rf_index sample);
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, const RfHit *met, rf_index n_met);
 /* f = derivative at the polar state y becomes that of the plain coordinates. */
 void rf_plain_rate(const uint8_t *plain, const RfSystem *system, const double *y, double *f);
 /* Blocks of the Jacobian, as unit_block of implicit.c. */

@@ -122,9 +122,36 @@ typedef struct Restore {
   double *G, *right; /* rank x rank; rank */
   double *normal;    /* rank rows of d: those of the carriers over their lengths, as one unit feels them */
   double *q;         /* n: margins as they were */
-  rf_index unit;     /* one that is put on a hyperplane which it does not slide on, -1: none, */
-  double *across;    /* d: and the unit normal of that, along those it slides on */
+  const RfHit *met;  /* hyperplanes that units are put on without sliding there, */
+  rf_index n_met;
+  double *across; /* n_met rows of d: and their unit normals, along those that the unit slides on or meets */
 } Restore;
+
+/* Takes off v its parts across the hyperplanes that unit k is put on, up to the one before `end`. */
+static void along_met(const Restore *restore, rf_index k, rf_index end, rf_index d, double *v) {
+  for (rf_index h = 0; h < end; h++) {
+    const double *across = restore->across + h * d;
+    if (restore->met[h].unit == k) rf_la_axpy(v, -rf_la_quick_dot(v, across, d), across, d);
+  }
+}
+
+/* Units onto the hyperplanes they meet, all of them before margins are restored: what makes up for one of
+ * them must not move another off its own. */
+static void meet_all(Restore *restore, const RfSystem *system, double *y) {
+  rf_index d = system->d;
+  for (rf_index h = 0; h < restore->n_met; h++) {
+    const RfHit *hit = &restore->met[h];
+    double *across = restore->across + h * d;
+    memset(across, 0, (size_t)d * sizeof(double));
+    if (hit->kind != RF_HIT_PLANE) continue;
+    const double *x = system->problem->X + hit->sample * d;
+    memcpy(across, x, (size_t)d * sizeof(double));
+    rf_system_project(system, hit->unit, across);
+    along_met(restore, hit->unit, h, d, across);
+    rf_la_scale(across, 1 / fmax(rf_la_norm(across, d), RF_TOL_TINY), d);
+    rf_system_meet(system, hit->sample, y + hit->unit * d);
+  }
+}
 
 /* P_k s_i x_i/|x_i| of the carriers, with the signs of label and a. */
 static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) {
@@ -135,10 +162,7 @@ static void felt_by(const Restore *restore, const RfSystem *system, rf_index k) 
     double factor = sign * system->problem->y[i] * system->slope[k * n + i] / system->x_norm[i];
     for (rf_index j = 0; j < d; j++) restore->normal[r * d + j] = factor * system->problem->X[i * d + j];
     rf_system_project(system, k, restore->normal + r * d);
-    if (k == restore->unit) {
-      double along = rf_la_quick_dot(restore->normal + r * d, restore->across, d);
-      rf_la_axpy(restore->normal + r * d, -along, restore->across, d);
-    }
+    along_met(restore, k, restore->n_met, d, restore->normal + r * d);
   }
 }
 
@@ -181,12 +205,14 @@ static RfStatus restore_margins(RfContext *context, Restore *restore, RfSystem *
   return status;
 }
 
-RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, rf_index unit, rf_index sample) {
-  rf_index n = system->n, d = system->d, sliding = unit >= 0;
+RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, const RfHit *met, rf_index n_met) {
+  rf_index n = system->n, d = system->d, sliding = n_met;
   for (rf_index k = 0; k < system->units; k++) sliding += !system->dead[k] && system->slide[k].n_on > 0;
   if (sliding == 0 && !system->by_margins) return RF_OK;
-  Restore restore = {
-      .carrier = RF_NEW(rf_index, n), .G = RF_NEW(double, n *n + 2 * n + n * d + d), .unit = unit};
+  Restore restore = {.carrier = RF_NEW(rf_index, n),
+                     .G = RF_NEW(double, n *n + 2 * n + n * d + n_met * d),
+                     .met = met,
+                     .n_met = n_met};
   RfStatus status = RF_OK;
   if (!restore.carrier || !restore.G) status = rf_fail(context, RF_ERR_MEMORY, "out of memory for slides");
   if (!status) {
@@ -198,12 +224,7 @@ RfStatus rf_plain_put_on(RfContext *context, RfSystem *system, double *y, rf_ind
   }
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, y + k * d);
-  if (!status && unit >= 0) {
-    memcpy(restore.across, system->problem->X + sample * d, (size_t)d * sizeof(double));
-    rf_system_project(system, unit, restore.across);
-    rf_la_scale(restore.across, 1 / fmax(rf_la_norm(restore.across, d), RF_TOL_TINY), d);
-    rf_system_meet(system, sample, y + unit * d);
-  }
+  if (!status) meet_all(&restore, system, y);
   /* the weights follow the margins that the state carries, or roundings would add up */
   if (system->by_margins)
     memset(y + rf_system_clock(system) + 1, 0, (size_t)system->residues * sizeof(double));

@@ -375,7 +375,7 @@ RfStatus rf_run_try_implicit(RfRun *run, double h, double *error) {
   RfSystem *system = &run->system;
   RfStatus status = rf_implicit_try(run->implicit_method, system, run->y_end, error, h, tolerance(run, h));
   if ((system->grade && !run->problem->freeze_second) || rf_implicit_plain(run->implicit_method))
-    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, -1, -1);
+    return status || !isfinite(*error) ? status : rf_plain_put_on(run->context, system, run->y_end, NULL, 0);
   for (rf_index k = 0; k < system->units && !status; k++)
     if (!system->dead[k]) rf_system_put_on(system, k, run->y_end + k * system->d);
   return status;
@@ -447,16 +447,15 @@ static RfStatus try_to_event(RfRun *run, double *h) {
 /* Units that are to be put on hyperplanes from farther away than rounding: at equal margins. */
 static RfStatus bring_near(RfRun *run) {
   RfSystem *system = &run->system;
-  RfStatus status = RF_OK;
-  for (rf_index j = 0; j < run->n_hits && !status; j++) {
+  bool far = false;
+  for (rf_index j = 0; j < run->n_hits; j++) {
     const RfHit *hit = &run->hits[j];
     if (hit->kind != RF_HIT_PLANE) continue;
     double v = rf_la_quick_dot(system->y + hit->unit * system->d, run->problem->X + hit->sample * system->d,
                                system->d);
-    if (fabs(v) > RF_TOL_PLANE * rf_run_input_size(run, hit->unit, hit->sample))
-      status = rf_plain_put_on(run->context, system, system->y, hit->unit, hit->sample);
+    far = far || fabs(v) > RF_TOL_PLANE * rf_run_input_size(run, hit->unit, hit->sample);
   }
-  return status;
+  return far ? rf_plain_put_on(run->context, system, system->y, run->hits, run->n_hits) : RF_OK;
 }
 
 static RfStatus step_implicit(RfRun *run) {

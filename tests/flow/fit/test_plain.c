@@ -88,7 +88,46 @@ static void blocks(void **state) {
   }
 }
 
+/* Units that meet a hyperplane together are on it together, and no margin that pushes has moved: what makes
+ * up for one of them does not take another off. */
+static void several_meet(void **state) {
+  (void)state;
+  enum { UNITS = 5, N = 4 };
+  RfRandom random;
+  rf_random_init(&random, 7, 0);
+  for (int round = 0; round < 20; round++) {
+    RfContext context;
+    RfSystem system;
+    RfHit hits[UNITS - 1] = {{.unit = 0}};
+    double X[N * D], y[N] = {1, -1, 1, -1}, directions[UNITS * (D + 1)], log_norms[UNITS] = {0}, q[N];
+    static const double lengths[N] = {1, 1e4, 1e-3, 10};
+    rf_context_init(&context);
+    for (rf_index j = 0; j < N * D; j++) X[j] = lengths[j / D] * rf_random_gaussian(&random);
+    for (rf_index k = 0; k < UNITS; k++) {
+      double *w = directions + k * (D + 1), off = k < UNITS - 1 ? 1e-9 * rf_random_gaussian(&random) : 1;
+      for (rf_index j = 0; j < D; j++) w[j] = rf_random_gaussian(&random);
+      rf_la_axpy(w, (off - rf_la_dot(w, X, D)) / rf_la_dot(X, X, D), X, D);
+      w[D] = (k % 2 ? -1 : 1) * rf_la_norm(w, D);
+      rf_la_scale(w, 1 / rf_la_norm(w, D + 1), D + 1);
+      if (k < UNITS - 1) hits[k] = (RfHit){.kind = RF_HIT_PLANE, .unit = k, .sample = 0};
+    }
+    RfFlowStart start = {.m = UNITS, .d = D, .directions = directions, .log_norms = log_norms};
+    RfFlowProblem problem = {.X = X, .y = y, .n = N, .d = D, .leak = 0.5, .start = &start};
+    assert_ok(&context, rf_system_new(&context, &system, &problem));
+    for (rf_index k = 0; k < UNITS; k++) assert_ok(&context, rf_system_refresh_unit(&system, k));
+    rf_system_fields(&system, system.y);
+    memcpy(q, system.q, sizeof q);
+    assert_ok(&context, rf_plain_put_on(&context, &system, system.y, hits, UNITS - 1));
+    rf_system_fields(&system, system.y);
+    for (rf_index k = 0; k < UNITS - 1; k++)
+      assert_close(rf_la_dot(system.y + k * D, X, D) / rf_la_norm(X, D), 0, 1e-15);
+    for (rf_index i = 0; i < N; i++) /* those that push */
+      if (system.p[i] > 0) assert_close(system.q[i] / lengths[i], q[i] / lengths[i], 1e-14);
+    rf_system_free(&system);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks), cmocka_unit_test(several_meet)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
