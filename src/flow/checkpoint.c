@@ -116,6 +116,9 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_bool(tape, &run->at_infinity);
   put_bool(tape, &run->branched);
   put(tape, &run->h);
+  put(tape, &run->h_low);
+  put(tape, &run->gap);
+  put(tape, &run->tau_cut);
   put(tape, &run->tol);
   put(tape, &run->tol_implicit);
   put_int(tape, &run->stuck);

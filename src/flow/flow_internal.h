@@ -228,9 +228,9 @@ enum { RF_EXPLICIT_STAGES = 16, RF_DENSE_TERMS = 8 };
 
 typedef struct RfExplicit {
   rf_index size;
-  double *memory;
+  bool low;                          /* the caller's: the step is of order 5 instead of 8 */
   double *stage[RF_EXPLICIT_STAGES]; /* stage[0] = f at the start of the step, stage[12] = f at its end */
-  double *point, *end;               /* end: y at the end of the step */
+  double *point, *end, *memory;      /* end: y at the end of the step */
   double *dense[RF_DENSE_TERMS];
 } RfExplicit;
 
@@ -328,7 +328,7 @@ typedef struct RfRun {
   int stride_rest;                     /* steps to be taken without it */
   bool implicit;                       /* which of the two steps */
   bool fresh;                          /* f belongs to system.y */
-  double h, tol;                       /* next step, tolerance */
+  double h, tol, h_low, gap, tau_cut;  /* next step, tolerance; of order 5; time between events, the last */
   double tol_implicit;
   bool by_steps;           /* events by steps that end there, not by dense output */
   double together;         /* largest difference of directions that are merged */

@@ -1,5 +1,7 @@
-/* Explicit Runge-Kutta method of order 8 with embedded estimates of order 5 and 3 and dense output of order 7
- * (Dormand and Prince; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.5 and II.6). */
+/* Explicit Runge-Kutta method of order 8 with embedded estimates of order 5 and 3 and dense output of order
+ * 7, and for steps that an event will cut anyway one of order 5 with an estimate and dense output of order 4,
+ * at less than half the evaluations (Dormand and Prince; Hairer, Norsett, Wanner, Solving Ordinary
+ * Differential Equations I, II.5 and II.6). */
 #include "core/core.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
@@ -101,6 +103,25 @@ static const double dense[4][RF_EXPLICIT_STAGES] = {
      -0.43533456590011143754432175058e+02, 0.96324553959188282948394950600e+02,
      -0.39177261675615439165231486172e+02, -0.14972683625798562581422125276e+03}};
 
+/* The method of order 5: stages 1 to 5, the step, its error (the last entry is that of f at its end) and the
+ * last term of its dense output. */
+enum { LOW = 6 };
+static const double low_tableau[LOW + 1][LOW] = {
+    {0},
+    {1.0 / 5},
+    {3.0 / 40, 9.0 / 40},
+    {44.0 / 45, -56.0 / 15, 32.0 / 9},
+    {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+    {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+};
+static const double low_error[LOW + 1] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
+                                          -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+static const double low_dense[LOW + 1] = {-12715105075.0 / 11282082432,  0,
+                                          87487479700.0 / 32700410799,   -10690763975.0 / 1880347072,
+                                          701980252875.0 / 199316789632, -1453857185.0 / 822651844,
+                                          69997945.0 / 29380423};
+
 void rf_explicit_free(RfExplicit *method) {
   rf_free(method->memory);
   memset(method, 0, sizeof *method);
@@ -144,6 +165,36 @@ static double component_scale(const RfSystem *system, rf_index i, const double *
   return time_scale;
 }
 
+/* The clock is e^{-ln S}, and ln S a margin: no better than its rounding. */
+static double scale_of_time(const RfSystem *system, double h, double tol) {
+  double scale = fmax(tol, RF_TOL_ROUNDING * fabs(system->log_S_step));
+  return scale * (exp(fmin(system->log_t + system->log_S_step, 600)) + h);
+}
+
+/* f at stage j of the method of order 5, LOW: at the end. */
+static const double *low_stage(const RfExplicit *method, int j) { return method->stage[j < LOW ? j : 12]; }
+
+RF_HOT static double explicit_try_low(RfExplicit *method, RfSystem *system, double h, double tol) {
+  rf_index size = rf_system_size(system);
+  const double *y = system->y;
+  for (int s = 1; s < LOW; s++) {
+    if (rf_context_stop(system->context)) return NAN;
+    stage_point(method, method->point, y, low_tableau[s], s, h, size);
+    rf_system_rhs(system, method->point, method->stage[s]);
+  }
+  stage_point(method, method->end, y, low_tableau[LOW], LOW, h, size);
+  rf_system_rhs(system, method->end, method->stage[12]);
+  double time_scale = scale_of_time(system, h, tol), worst = 0;
+  for (rf_index i = 0; i < size; i++) {
+    double sum = 0;
+    for (int j = 0; j <= LOW; j++) sum += low_error[j] * low_stage(method, j)[i];
+    double error = fabs(h * sum) / component_scale(system, i, y, tol, time_scale);
+    if (!(error <= 1e300)) return INFINITY;
+    worst = fmax(worst, error);
+  }
+  return worst;
+}
+
 RF_HOT static double explicit_try_hot(RfExplicit *method, RfSystem *system, double h, double tol) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
@@ -153,9 +204,7 @@ RF_HOT static double explicit_try_hot(RfExplicit *method, RfSystem *system, doub
     rf_system_rhs(system, method->point, method->stage[s]);
   }
   stage_point(method, method->end, y, tableau[12], 12, h, size);
-  /* the clock is e^{-ln S}, and ln S a margin: no better than its rounding */
-  double time_scale = fmax(tol, RF_TOL_ROUNDING * fabs(system->log_S_step)), e5 = 0, e3 = 0;
-  time_scale *= exp(fmin(system->log_t + system->log_S_step, 600)) + h;
+  double time_scale = scale_of_time(system, h, tol), e5 = 0, e3 = 0;
   for (rf_index i = 0; i < size; i++) {
     double five = 0, full = 0;
     for (int j = 0; j < 12; j++) {
@@ -175,15 +224,16 @@ RF_HOT static double explicit_try_hot(RfExplicit *method, RfSystem *system, doub
 }
 
 double rf_explicit_try(RfExplicit *method, RfSystem *system, double h, double tol) {
-  return explicit_try_hot(method, system, h, tol);
+  return method->low ? explicit_try_low(method, system, h, tol) : explicit_try_hot(method, system, h, tol);
 }
 
 void rf_explicit_end(RfExplicit *method, RfSystem *system) {
-  rf_system_rhs(system, method->end, method->stage[12]);
+  if (!method->low) rf_system_rhs(system, method->end, method->stage[12]);
 }
 
 bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double h) {
   rf_index size = rf_system_clock(system);
+  if (method->low) return false; /* accuracy, or an event */
   double top = 0,
          bottom = 0; /* stages 11 and 12 sit at the same time: their difference shows h times an eigenvalue */
   for (rf_index i = 0; i < size; i++) {
@@ -196,7 +246,7 @@ bool rf_explicit_stiff(const RfExplicit *method, const RfSystem *system, double 
 RF_HOT static void explicit_dense_hot(RfExplicit *method, RfSystem *system, double h) {
   rf_index size = rf_system_size(system);
   const double *y = system->y;
-  for (int s = 13; s < RF_EXPLICIT_STAGES; s++) {
+  for (int s = 13; s < RF_EXPLICIT_STAGES && !method->low; s++) {
     stage_point(method, method->point, y, tableau[s], s, h, size);
     rf_system_rhs(system, method->point, method->stage[s]);
   }
@@ -210,7 +260,9 @@ RF_HOT static void explicit_dense_hot(RfExplicit *method, RfSystem *system, doub
   for (int r = 0; r < 4; r++) {
     double *out = method->dense[4 + r];
     memset(out, 0, (size_t)size * sizeof(double));
-    for (int j = 0; j < RF_EXPLICIT_STAGES; j++) {
+    for (int j = 0; j <= LOW && method->low && r == 0; j++)
+      rf_la_axpy(out, h * low_dense[j], low_stage(method, j), size);
+    for (int j = 0; j < RF_EXPLICIT_STAGES && !method->low; j++) {
       double factor = h * dense[r][j];
       const double *k = method->stage[j];
       if (factor == 0) continue;

@@ -119,6 +119,7 @@ static void set_clock(RfRun *run, double wanted) {
   if (!(late > 0)) return;
   double back = fmin(late, grown + RF_TOL_LIFT_RAMP), factor = exp(-back);
   system->tau *= factor, run->phase.tau_event *= factor, run->way.tau *= factor, run->h *= factor;
+  run->gap = 0;
   lift_all(&system->lift, system->lift.by + back, system->n);
   rf_run_reset(run);
 }

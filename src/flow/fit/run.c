@@ -158,6 +158,37 @@ static RfStatus no_step(RfRun *run) {
                  run->system.log_t);
 }
 
+/* Evaluations of a step that ends at an event, by the methods of order 8 and 5; and what part of a step of
+ * the one is a first guess of a step of the other. */
+enum { COST = 16, COST_LOW = 6, ORDER = 8, ORDER_LOW = 5 };
+static const double low_part = 0.1;
+
+/* Where events are met as often as every few percent of a step, one of order 5 goes as far. With a mean time
+ * g to the next event a step of length h goes on by g (1 - e^{-h/g}); g is no less than what has passed
+ * without. */
+static bool low_pays(RfRun *run) {
+  double g = fmax(run->gap, run->system.tau - run->tau_cut);
+  if (!run->problem->located || !(run->gap > 0)) return false;
+  if (!(run->h_low > 0)) run->h_low = low_part * run->h;
+  return run->h_low < run->h && COST_LOW * expm1(-run->h / g) > COST * expm1(-run->h_low / g);
+}
+
+/* An event ends the step: how long ago was the last? Exponential mean over some of them. */
+enum { GAPS = 8 };
+static void count_gap(RfRun *run) {
+  double gap = run->system.tau - run->tau_cut;
+  run->gap = run->gap > 0 ? run->gap + (gap - run->gap) / GAPS : gap;
+  run->tau_cut = run->system.tau;
+}
+
+/* The step that follows one of length h. */
+static void plan_explicit(RfRun *run, double h, double error) {
+  if (run->explicit_method.low)
+    run->h_low = next_step(run, h, error, ORDER_LOW, 0.333, 6);
+  else
+    run->h = next_step(run, h, error, ORDER, 0.333, 6);
+}
+
 /* A step of at most h whose error is small enough, up to the events in it. */
 static RfStatus try_explicit(RfRun *run, double *h, double *error) {
   RfSystem *system = &run->system;
@@ -166,7 +197,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
     *error = rf_explicit_try(method, system, *h, run->tol);
     if (*error <= 1) break;
     if (isnan(*error)) return RF_INTERRUPTED;
-    *h = next_step(run, *h, *error, 8, 0.2, 1);
+    *h = next_step(run, *h, *error, method->low ? ORDER_LOW : ORDER, 0.2, 1);
     if (!(*h > RF_TOL_STEP_EXPLICIT * rf_run_tau_unit(run))) return no_step(run);
   }
   rf_explicit_end(method, system);
@@ -225,7 +256,11 @@ static RfStatus stop_at_event(RfRun *run, double h, double at) {
   if (run->since_event >= 32) rf_run_forget_repeats(run);
   run->since_event = 0;
   run->stiff_count = 0;
-  run->h = h;
+  if (method->low)
+    run->h_low = h;
+  else
+    run->h = h;
+  count_gap(run);
   run->step_events++;
   return rf_events_apply(run);
 }
@@ -258,7 +293,7 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
   book_time(system, h);
   run->step_taken = h;
   run->stuck = 0;
-  run->h = next_step(run, h, error, 8, 0.333, 6);
+  plan_explicit(run, h, error);
   run->since_event++;
   if (run->since_event % 32 == 0 || restore) {
     rf_system_normalise(system, system->y);
@@ -274,9 +309,11 @@ static RfStatus take_whole_step(RfRun *run, double h, double error) {
 }
 
 static RfStatus step_explicit(RfRun *run) {
-  double error = 0, h = run->h;
+  double error = 0;
   RfStatus status = RF_OK;
   run->steps_explicit++;
+  run->explicit_method.low = low_pays(run);
+  double h = run->explicit_method.low ? run->h_low : run->h;
   for (int shorter = 0;; shorter++) {
     bool ok = false;
     status = try_explicit(run, &h, &error);
@@ -528,7 +565,7 @@ enum { STRIDE_REST = 20 };
 
 /* A step that is broken off leaves everything as it was, so that a run taken up again repeats it. */
 RfStatus rf_run_step(RfRun *run) {
-  double h = run->h, log_t = run->system.log_t;
+  double h = run->h, h_low = run->h_low, log_t = run->system.log_t;
   rf_index steps = run->steps_explicit;
   RfHeld held = run->held;
   RfStatus status = RF_UNDECIDED;
@@ -548,6 +585,7 @@ RfStatus rf_run_step(RfRun *run) {
   if (!status) status = rf_apart_carry(&run->system);
   if (!status) status = rf_run_part_near(run);
   if (status == RF_INTERRUPTED)
-    run->h = h, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held, run->fresh = false;
+    run->h = h, run->h_low = h_low, run->system.log_t = log_t, run->steps_explicit = steps, run->held = held,
+    run->fresh = false;
   return status;
 }

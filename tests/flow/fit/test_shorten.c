@@ -7,7 +7,8 @@
 
 /* A thousand events, half of them met by implicit steps. A trial that ends near a hyperplane is led on to it
  * by a straight line, and is not repeated until it ends nearer than what counts as beyond; at 54,755
- * evaluations every event had taken two trials more, and some thirty. The limit is that of both. */
+ * evaluations every event had taken two trials more, and some thirty; at 47,208 explicit steps cut by events
+ * were of order 8. The limit is that of all. */
 static void few_trials(void **state) {
   (void)state;
   CatalogueFlow c;
@@ -21,7 +22,7 @@ static void few_trials(void **state) {
   assert_int_equal(result.limit.outcome, RF_FLOW_CONVERGED);
   assert_relative(result.limit.margin, 0.0207919146342, 1e-10);
   assert_true(result.audit.passed && result.audit.points > 3);
-  assert_true(result.monitors.evaluations < 50000);
+  assert_true(result.monitors.evaluations < 45500);
   rf_flow_result_free(&result);
   catalogue_flow_free(&c);
 }
