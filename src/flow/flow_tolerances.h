@@ -21,6 +21,7 @@
 #define RF_TOL_GAP_AT        1e-9  /* the same where the moment is looked for */
 #define RF_TOL_BRACKET       4e-16 /* width of a bracket that cannot be halved any more */
 #define RF_TOL_TIE           1e-11 /* events this close (fractions of a step) are one: dense output is no better */
+#define RF_TOL_DIP           4.0 /* a turn inside a step is this times that of the cubic through its ends at most */
 #define RF_TOL_CUT           1e-15 /* implicit steps are cut at an event to this part of their length, */
 #define RF_TOL_CUT_BEYOND    1e-11 /* and at most this far behind the hyperplane, */
 #define RF_TOL_CUT_MARGIN    1e-7  /* nor so far that the margins move by this, */

@@ -1,9 +1,10 @@
 /* Events inside a step: which hyperplanes are crossed and when slides end. The interpolant of a step is a
- * polynomial in each component, so w(t).x_i is a scalar polynomial whose first sign change is bracketed and
- * found by bisection with secants. On which side of a hyperplane a unit is, is state (sigma), not the sign of
- * w.x: a unit that has just left a hyperplane has w.x = 0 up to rounding, and what is looked for is its first
- * *return*, the zero of (w(s).x - w(0).x)/s, whose value at s = 0 is the derivative (F.4). What happens at an
- * event is corner.c. */
+ * polynomial in each component, so w(t).x_i is a scalar polynomial whose first sign change is bracketed
+ * (dense.c) and found by bisection with secants. On which side of a hyperplane a unit is, is state (sigma),
+ * not the sign of w.x: a unit that has just left a hyperplane has w.x = 0 up to rounding, and what is looked
+ * for is its first *return*, the zero of (w(s).x - w(0).x)/s, whose value at s = 0 is the derivative (F.4).
+ * What happens at an event is corner.c. */
+#include "flow/fit/dense.h"
 #include "flow/fit/implicit_internal.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
@@ -262,6 +263,15 @@ RF_HOT static bool any_near(const int8_t *restrict sigma, const double *restrict
   return any;
 }
 
+/* A unit that comes to a hyperplane and goes away from it may have been below the floor in between. The cubic
+ * knows the ends of an explicit step only, and how far it turns in between by a factor: who may have been
+ * there is located, or found not to. */
+static bool may_dip(const RfRun *run, double v0, double v1, double s0, double s1, double floor,
+                    double *where) {
+  double least = cubic_minimum(v0, v1, s0, s1, where), nearer = fmin(v0, v1);
+  return nearer - (run->implicit ? 1 : RF_TOL_DIP) * (nearer - least) < floor;
+}
+
 /* The hyperplanes of one unit that is looked at. */
 static RfStatus row_hits(RfRun *run, rf_index row, double h) {
   RfSystem *system = &run->system;
@@ -279,7 +289,7 @@ static RfStatus row_hits(RfRun *run, rf_index row, double h) {
            floor = fmin(v0, 0) - slack;
     double where = 1;
     bool dips = !run->ends_only && s * d0[i] < 0 && s * d1[i] > 0;
-    bool below = v1 < floor || (dips && cubic_minimum(v0, v1, h * s * d0[i], h * s * d1[i], &where) < floor);
+    bool below = v1 < floor || (dips && may_dip(run, v0, v1, h * s * d0[i], h * s * d1[i], floor, &where));
     below = below && !not_driven(run, k, i) && !follows(system, slack, v0, v1, h * s * d0[i], h * s * d1[i]);
     RfStatus status = below ? rf_events_add(run, k, i, RF_HIT_PLANE, v1 < floor ? 1 : where) : RF_OK;
     if (!status && !below && v1 < (run->implicit ? 0 : -RF_TOL_PLANE * size))
@@ -397,26 +407,36 @@ static double narrow(Watch *watch, double v0, double low, double f_low, double h
 
 /* A unit that starts on the hyperplane, on the side it was given: the first fraction at which it is back. */
 static double first_return(Watch *watch, double v0, double slack) {
-  enum { SAMPLES = 64 };
-  double low = 0, f_low = divided(watch, v0, 0);
-  for (int j = 1; j <= SAMPLES; j++) { /* finer towards the start */
-    double s = (double)(j * j) / (SAMPLES * SAMPLES), f = divided(watch, v0, s);
-    if (s * f < -slack) return f_low <= 0 ? 0 : narrow(watch, v0, low, f_low, s, f);
-    if (f > 0) low = s, f_low = f;
-  }
-  return 2;
+  double low, high, f_start = divided(watch, v0, 0);
+  if (!rf_dense_first_below(watch->terms, v0 - slack, &low, &high)) return 2;
+  if (f_start <= 0) return 0;
+  double f_low = divided(watch, v0, low);
+  if (!(f_low > 0)) low = 0, f_low = f_start;
+  return narrow(watch, v0, low, f_low, high, divided(watch, v0, high));
+}
+
+/* First fraction at which a polynomial goes below zero, by more than rounding in the end. */
+static double first_root(Watch *watch, double slack) {
+  double low, high, v0 = watch_value(watch, 0);
+  if (watch->hit->kind == RF_HIT_PLANE && v0 <= slack) return first_return(watch, v0, slack);
+  if (!rf_dense_first_below(watch->terms, -slack, &low, &high)) return 2;
+  if (!rf_dense_first_below(watch->terms, 0, &low, &high)) return high;
+  double below = watch_value(watch, high), above = watch_value(watch, low);
+  return above > 0 && below < 0 ? narrow(watch, NAN, low, above, high, below) : low;
 }
 
 /* First fraction up to `end` at which the watched value goes below zero; 2 when it does not. */
 static double first_zero(Watch *watch, double end) {
-  bool plane = watch->hit->kind == RF_HIT_PLANE;
-  double slack = plane ? slack_of(watch->run, watch->hit->unit, watch->hit->sample) : RF_TOL_SLOPE_AT;
+  enum { SAMPLES = 4 };
+  RfHitKind kind = watch->hit->kind;
+  if (kind == RF_HIT_PLANE)
+    return first_root(watch, slack_of(watch->run, watch->hit->unit, watch->hit->sample));
+  if (kind == RF_HIT_SIGN) return first_root(watch, RF_TOL_SLOPE_AT);
   double low = 0, value_low = watch_value(watch, 0);
-  int samples = watch->hit->kind == RF_HIT_SLOPE ? 4 : 16;
-  if (plane && value_low <= slack) return first_return(watch, value_low, slack);
+  int samples = kind == RF_HIT_SLOPE ? SAMPLES : 4 * SAMPLES;
   for (int j = 1; j <= samples; j++) {
     double s = end * j / samples, value = watch_value(watch, s);
-    if (value < -slack) return value_low <= 0 ? low : narrow(watch, NAN, low, value_low, s, value);
+    if (value < -RF_TOL_SLOPE_AT) return value_low <= 0 ? low : narrow(watch, NAN, low, value_low, s, value);
     low = s, value_low = value;
   }
   return 2;
