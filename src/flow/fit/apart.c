@@ -10,6 +10,10 @@
 #include <math.h>
 #include <string.h>
 
+bool rf_apart_pinned(const RfSystem *system, rf_index unit) {
+  return system->slide[unit].n_on > 0 && system->slide[unit].rank >= system->d - 1;
+}
+
 void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const double *w, double *apart) {
   rf_index d = system->d;
   const double *row = system->apart + k * (2 * d + 1), *was = row + d;
@@ -17,6 +21,7 @@ void rf_apart_of(const RfSystem *system, rf_index k, double log_norm, const doub
   double size = rf_la_norm(was, d), now = rf_la_norm(w, d),
          shrunk = exp(fmin(RF_TOL_MOST_GROWTH, row[2 * d] - log_norm));
   if (!(size > 0) || !(now > 0)) return; /* never merged */
+  if (system->unit_of[k] >= 0 && rf_apart_pinned(system, system->unit_of[k])) return;
   double cosine = rf_la_quick_dot(was, w, d) / (size * now),
          along = rf_la_quick_dot(row, w, d) / now / (1 + cosine);
   for (rf_index j = 0; j < d; j++) apart[j] = shrunk * (row[j] - along * (was[j] / size + w[j] / now));

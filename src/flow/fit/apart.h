@@ -12,6 +12,12 @@ void rf_apart_make_room(RfSystem *system, rf_index grown);
 RfStatus rf_apart_copy_pattern(RfSystem *system, rf_index unit, rf_index to);
 /* From now on there are `grown` units. */
 void rf_apart_grown(RfSystem *system, rf_index grown);
+/* A unit that slides on so many hyperplanes that one ray is left: whoever is on it is at the same place, and
+ * what set its neurons apart is zero, not what rounding leaves of it. */
+bool rf_apart_pinned(const RfSystem *system, rf_index unit);
+/* merge.c: balanced units of one pattern that are pinned are one from then on, since their directions obey
+ * the same equation from the same place; looked for before one of them leaves. */
+RfStatus rf_system_merge_pinned(RfSystem *system, rf_index *merged);
 /* merge.c: neurons that have grown until a^2 - |w|^2, which stays, is the square of `together` of them are
  * balanced, and others are not any more; parted: there are more units now. */
 RfStatus rf_system_balance(RfSystem *system, double together, bool *parted);

@@ -166,6 +166,26 @@ RfStatus rf_run_gather(RfRun *run) {
   return status;
 }
 
+/* Units that an event has pinned to one ray are at one place. Once they leave, rounding hides that, and at a
+ * frozen scale it would be stretched to an order in which they come to a ridge (F.6a). */
+static RfStatus gather_pinned(RfRun *run) {
+  RfSystem *system = &run->system;
+  rf_index pinned = 0, merged = 0;
+  if (run->problem->freeze_second || rf_run_alone(run) || rf_run_large(run)) return RF_OK;
+  for (rf_index u = 0; u < system->units; u++)
+    pinned += !system->dead[u] && system->balanced[u] && rf_apart_pinned(system, u);
+  if (pinned < 2) return RF_OK;
+  rf_system_planes(system, system->y);
+  const double *q = rf_system_hold(system, system->y);
+  RfStatus status = rf_apart_keep(system);
+  if (!status) status = rf_apart_carry(system);
+  if (!status) status = rf_system_merge_pinned(system, &merged);
+  if (status || merged == 0) return status;
+  rf_system_keep(system, system->y, q);
+  rf_run_forget_repeats(run), run->held.steps = 0;
+  return rf_run_resize(run);
+}
+
 /* Long rows make margins stiff while others are still small: units then meet hyperplanes every hundred
  * explicit steps, and the implicit method is taken for good as long as its steps are much longer. */
 enum { STIFF_STEPS = 100, STIFF_GAIN = 30 };
@@ -182,6 +202,7 @@ RfStatus rf_fit_advance(RfRun *run) {
   if (run->stuck > 60)
     return rf_fail(run->context, RF_ERR_NUMERIC, "events accumulate at log t = %.6g", run->system.log_t);
   if (run->step_events > 0) status = tidy(run);
+  if (!status && run->step_events > 0) status = gather_pinned(run);
   run->step_events = 0;
   if (!run->implicit &&
       ((run->stiff_count > 10 && run->since_event > 150) || run->since_event > 400 || stiff_for_long(run))) {

@@ -81,7 +81,8 @@ static void keep_apart(RfSystem *system, rf_index k, const double *old, double l
   rf_index d = system->d;
   double *row = system->apart + k * (2 * d + 1);
   rf_apart_of(system, k, log_norm, old, work);
-  for (rf_index j = 0; j < d; j++) row[j] = work[j] + old[j] - now[j];
+  bool pinned = rf_apart_pinned(system, system->unit_of[k]);
+  for (rf_index j = 0; j < d; j++) row[j] = pinned ? 0 : work[j] + old[j] - now[j];
   memcpy(row + d, now, (size_t)d * sizeof(double));
   row[2 * d] = log_norm;
 }
@@ -122,7 +123,14 @@ RfStatus rf_system_balance(RfSystem *system, double together, bool *parted) {
   return status;
 }
 
-RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
+/* May unit u be one with others? */
+static bool may_join(const RfSystem *system, rf_index u, double together, bool pinned) {
+  if (system->dead[u] || !system->balanced[u] || (pinned && !rf_apart_pinned(system, u))) return false;
+  return !rf_layer_inside(system, u) && !near_plane(system, u, together);
+}
+
+/* pinned: only units that are. */
+static RfStatus merge(RfSystem *system, rf_index *merged, double together, bool pinned) {
   rf_index units = system->units, d = system->d;
   Key *keys = RF_NEW(Key, units);
   rf_index *into = RF_NEW(rf_index, units);
@@ -139,8 +147,7 @@ RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
   for (rf_index u = 0; u < units; u++) {
     into[u] = -1;
     before[u] = system->y[units * (d + 1) + u];
-    if (!system->dead[u] && system->balanced[u] && !rf_layer_inside(system, u) &&
-        !near_plane(system, u, together))
+    if (may_join(system, u, together, pinned))
       keys[live++] = (Key){system, u, along_signs(system->y + u * d, d)};
   }
   qsort(keys, (size_t)live, sizeof *keys, by_pattern);
@@ -173,4 +180,12 @@ done:
   rf_free(before);
   rf_free(old);
   return status;
+}
+
+RfStatus rf_system_merge(RfSystem *system, rf_index *merged, double together) {
+  return merge(system, merged, together, false);
+}
+
+RfStatus rf_system_merge_pinned(RfSystem *system, rf_index *merged) {
+  return merge(system, merged, RF_TOL_PLANE, true);
 }
