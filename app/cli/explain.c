@@ -1,6 +1,7 @@
 /* `reluflow explain DATA`: the main job. */
 #include "cli/cli.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct ExplainFlags {
@@ -44,7 +45,7 @@ static const CliOption options[] = {
     {0},
 };
 
-/* Part of --time after which the answer is to be shown; without it the whole takes two minutes. */
+/* Part of --time, or of two minutes, after which the answer is to be shown. */
 static const double shown_by = 0.9;
 
 static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s, RfNet *net) {
@@ -59,7 +60,7 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s, RfNet *ne
   s->proofs = flags->proof;
   if (cli_given(run, "--flow-time")) s->flow_seconds = flags->flow_time;
   if (cli_given(run, "--best-time")) s->optimum_seconds = flags->best_time;
-  if (cli_given(run, "--time")) s->seconds = shown_by * run->common.time;
+  s->seconds = shown_by * (cli_given(run, "--time") ? run->common.time : s->seconds);
   if (!flags->scale && flags->weights) flow->start.log_scale = 0; /* as it is */
   RfStatus status = cli_read_scale(run, &flow->start, flags->scale, flags->log_scale);
   if (!status) status = rf_loss_from_name(&run->context, &flow->loss, flags->loss);
@@ -71,6 +72,8 @@ static RfStatus settings_from_flags(CliRun *run, RfExplainSettings *s, RfNet *ne
 
 static RfStatus show(CliRun *run, const RfExplanation *explanation) {
   RfContext drawing = cli_drawing_context(run);
+  double left = (1 / shown_by - 1) * explanation->settings.seconds;
+  drawing.deadline = fmin(drawing.deadline, explanation->until + left);
   RfStatus status = RF_OK;
   if (run->json) rf_explanation_json(run->json, explanation, run->common.detail);
   if (run->wants_page) rf_explanation_page(&run->page, explanation, run->width);
