@@ -179,8 +179,11 @@ static rf_index release(RfStride *stride, const RfSystem *system, rf_index u, do
   return count;
 }
 
-/* Valleys of weight that the unit has run through: it is held there. h (n): w.x at the end, or NULL to look
- * at the working set alone. */
+/* w.x at the end on the working set (units x rows), all in one product, where look_at_all has those on all
+ * samples. */
+static const double *ends_of(const RfStride *stride, rf_index u) { return stride->full + u * stride->rows; }
+
+/* Valleys of weight that the unit has run through: it is held there. */
 static rf_index arrest(RfStride *stride, const RfSystem *system, rf_index u, rf_index most,
                        RfStatus *status) {
   const RfStrideUnit *unit = &stride->unit[u];
@@ -189,8 +192,7 @@ static rf_index arrest(RfStride *stride, const RfSystem *system, rf_index u, rf_
   for (rf_index r = 0; r < rows && count < most && !*status; r++) {
     rf_index i = stride->row[r];
     if (side[i] == 0 || unit->sign * system->problem->y[i] > 0) continue;
-    double h = rf_la_quick_dot(stride->after + u * stride->d, stride->X + r * stride->d, stride->d);
-    if (side[i] * h >= -RF_TOL_STRIDE_SIDE * system->x_norm[i]) continue;
+    if (side[i] * ends_of(stride, u)[r] >= -RF_TOL_STRIDE_SIDE * system->x_norm[i]) continue;
     if (!rf_stride_hold(stride, system, u, i, status)) {
       side[i] = (int8_t)-side[i]; /* its hyperplane contains the face */
       continue;
@@ -208,7 +210,7 @@ static rf_index cross(RfStride *stride, const RfSystem *system, rf_index u) {
     rf_index i = stride->row[r];
     int8_t side = stride->side[u * n + i];
     if (side == 0 || stride->unit[u].sign * system->problem->y[i] < 0) continue;
-    double h = side * rf_la_quick_dot(stride->after + u * d, stride->X + r * d, d);
+    double h = side * ends_of(stride, u)[r];
     if (h >= 0 && stride->stay[u * n + i] == 1) continue;
     double start = fmax(0, side * rf_la_quick_dot(stride->before + u * d, stride->X + r * d, d));
     double stay = h >= 0 ? 1 : start / (start - h);
@@ -229,6 +231,7 @@ static RfStatus settle(RfStride *stride, const RfSystem *system, double *slopes,
     bool solved;
     status = rf_stride_solve(stride, system, roughly, &solved);
     if (status || !solved) return status;
+    rf_la_product_nt(stride->full, stride->after, stride->X, stride->units, stride->rows, stride->d);
     for (rf_index u = 0; u < stride->units && !status; u++) {
       if (stride->unit[u].amplitude == 0 && system->dead[u]) continue;
       if (round >= ONE_BY_ONE && changes > 0) break;
