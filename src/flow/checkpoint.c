@@ -153,10 +153,10 @@ static void walk_run(Tape *tape, RfRun *run) {
   put_int(tape, &run->phase.drifting);
   put_int(tape, &run->phase.stalled);
   put_int(tape, &run->phase.crawling);
-  put_bool(tape, &run->phase.high);
+  put_int(tape, &run->phase.high);
   put_index(tape, &run->phase.crossed);
   put(tape, &run->phase.edge);
-  put_doubles(tape, run->phase.fading, 3);
+  put_doubles(tape, run->phase.fading, 6);
   put_doubles(tape, run->phase.marks, RF_MARKS);
   put_doubles(tape, run->phase.point, RF_MARKS);
   put_int(tape, &run->wakes);

@@ -292,10 +292,10 @@ typedef struct RfPhase {
   int drifting;     /* frozen: steps of the stretch that moved the scale */
   int stalled;      /* frozen: polishes in a row at the same distance */
   int crawling;     /* fit: batches of steps in a row in which the network hardly grew */
-  bool high;        /* frozen: the larger scale, for good */
+  int high;         /* frozen: the larger scale, for good; above 1: ten times larger each */
   rf_index crossed; /* units that have changed a side in long steps, each time they did */
   double edge;      /* frozen: kappa up to which samples on the edge of sight are waited for, 0 = none */
-  double fading[3]; /* frozen: of units without a group: ln of their share, kappa then, looks in a row */
+  double fading[6]; /* frozen: units without a group: ln of their share, kappa then, looks; with ln q */
   double marks[RF_MARKS]; /* frozen: of the direction at the start of the stretch */
   double point[RF_MARKS]; /* frozen: of the last polished point */
 } RfPhase;

@@ -122,6 +122,7 @@
 #define RF_TOL_Q_FROZEN     1e6 /* smallest margin at which the scale is frozen: weights follow within 1/q */
 #define RF_TOL_GROWN_MOST   1e290  /* factor of the margins since then that is told: times Q_MOST a double */
 #define RF_TOL_Q_SLOW       1e5    /* the same while the direction travels: steps grow like 1/sqrt(q) */
+#define RF_TOL_Q_RAISED     10.0   /* times that where a state rests and its limit is not seen: 1/q of it */
 #define RF_TOL_Q_MOST       1e9    /* possible margin up to which steps are made finer */
 #define RF_TOL_Q_LOW        1e4    /* margin below which O(1/q) shows: compared at the margins of the state */
 #define RF_TOL_CLIMB        2.0    /* growth of the network per step on the way there: not far past it */

@@ -74,6 +74,26 @@ static double place_of_scale(const RfRun *run, double wanted) {
   return blur > 0 ? fmin(wanted, run->system.q_least * RF_TOL_BLUR / blur) : wanted;
 }
 
+/* The margin at which the scale is frozen now. Near a KKT point it is not lowered: where groups become
+ * parallel, their shares move at rates of 1/q at every frozen scale, and not any more in the flow itself,
+ * whose q grows. */
+static double wanted_scale(const RfRun *run) {
+  const RfPhase *phase = &run->phase;
+  if (phase->high > 1) return run->q_frozen * pow(RF_TOL_Q_RAISED, phase->high - 1);
+  bool high = phase->round < 2 || phase->high || phase->last < RF_TOL_NEAR_STILL;
+  return high ? run->q_frozen : run->q_slow;
+}
+
+/* The state rests at this scale, O(1/q) or O(1/sqrt q) from its limit, and that is too much: a larger one. */
+enum { HIGHEST = 3 };
+
+static void raise_scale(RfRun *run) {
+  RfPhase *phase = &run->phase;
+  double now = wanted_scale(run);
+  while (phase->high < HIGHEST && !(wanted_scale(run) > now)) phase->high++;
+  phase->stalled = 0;
+}
+
 /* The scale goes back to its place by a drift, slow enough for the weights to follow it: a jump would upset
  * them all and send units across hyperplanes. No step is so long that an L-stable method would hide what is
  * unstable. */
@@ -157,9 +177,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   RfSystem *system = &run->system;
   RfPhase *phase = &run->phase;
   RfStatus status = RF_OK;
-  /* near a KKT point the scale stays: where groups become parallel, their shares move at rates of 1/q at
-   * every frozen scale, and not any more in the flow itself, whose q grows */
-  bool high = phase->round < 2 || phase->high || phase->last < RF_TOL_NEAR_STILL;
+  double scale = wanted_scale(run);
   *stop = false;
   if (phase->left == 0) {
     rf_index part = phase->steps / PART_OF_STEPS; /* polishing costs as much as dozens of steps */
@@ -178,7 +196,7 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
     status = rf_run_checkpoint(run);
     phase->left--, phase->steps++;
     rf_system_fields(system, system->y);
-    steer(run, place_of_scale(run, high ? run->q_frozen : run->q_slow));
+    steer(run, place_of_scale(run, scale));
     run->fresh = false;
     if (!status) status = advance(run);
     if (status == RF_INTERRUPTED) *phase = before, run->h = h; /* the step will be taken again */
@@ -188,14 +206,31 @@ static RfStatus stretch(RfRun *run, RfFlowOutcome *outcome, char *why, bool *sto
   return status;
 }
 
-/* Whether the state may be near its limit: not while its direction moves. */
-static bool worth_polishing(const RfRun *run) {
-  const RfPhase *phase = &run->phase;
+/* How far the direction has moved over the stretch. */
+static double way_of_stretch(const RfRun *run) {
   double now[RF_MARKS], sum = 0;
-  if (phase->steps >= PATIENCE || run->problem->freeze_second) return true;
   mark(run, now);
-  for (int k = 0; k < RF_MARKS; k++) sum += (now[k] - phase->marks[k]) * (now[k] - phase->marks[k]);
-  return !(sum > RF_MARKS * RF_TOL_TRAVEL * RF_TOL_TRAVEL);
+  for (int k = 0; k < RF_MARKS; k++) sum += (now[k] - run->phase.marks[k]) * (now[k] - run->phase.marks[k]);
+  return sqrt(sum / RF_MARKS);
+}
+
+/* Whether the state may be near its limit: not while its direction moves. */
+static bool worth_polishing(const RfRun *run, double way) {
+  return run->phase.steps >= PATIENCE || run->problem->freeze_second || !(way > RF_TOL_TRAVEL);
+}
+
+/* No KKT point is near. Where the direction rests all the same, over a growth time, there are hyperplanes
+ * between the state, O(1/q) off, and its limit. */
+static void rest_elsewhere(RfRun *run, double way, bool before) {
+  RfPhase *phase = &run->phase;
+  double size = rf_system_log_size(&run->system) + run->system.kappa;
+  phase->last = phase->best = INFINITY;
+  if (phase->round == 0 || before || !(way < RF_TOL_NEAR)) phase->size = size;
+  if (way > RF_TOL_TRAVEL && phase->high > 1)
+    phase->high = 1; /* it goes on: the smaller steps are for rest */
+  if (!(size - phase->size >= RF_TOL_STILL_GROWTH)) return;
+  raise_scale(run);
+  phase->size = size;
 }
 
 /* The polished point by RF_MARKS numbers: sums over its groups along vectors of signs that depend on their
@@ -254,6 +289,21 @@ static bool fades(RfRun *run, const RfPolish *polish) {
   return *looks >= FADING_LOOKS;
 }
 
+/* A unit without a group that rests, at a frozen scale, at a size that moves margins by O(1): its share is
+ * that over q, as q goes up, too, and in the flow, whose q grows without end, tends to nothing. */
+enum { SCALES = 2 };
+
+static bool fades_with_scale(RfRun *run, const RfPolish *polish) {
+  double *before = &run->phase.fading[3], *at = before + 1, *looks = before + 2;
+  double share = 2 * (polish->left_out - largest_size(run, polish)), q = log(run->system.q_least);
+  if (*at > 0 && !(q > *at + 0.5 * log(RF_TOL_Q_RAISED))) return false; /* on its way there */
+  double power = *at > 0 ? (*before - share) / (q - *at) : 0;
+  *looks = fabs(power - 1) < RF_TOL_FADING ? *looks + 1 : 0;
+  *before = share, *at = q;
+  if (*looks < SCALES) raise_scale(run);
+  return *looks >= SCALES;
+}
+
 /* The distance to the polished point no longer falls: what dies out does so with the growth of the network,
  * so that it is compared with the one before a growth time, however many stretches ago that was. */
 static bool stopped_falling(RfRun *run, double distance) {
@@ -299,7 +349,8 @@ static RfStatus let_slip(RfRun *run, const RfPolish *polish, bool *slipped) {
   rf_free(own);
   if (status || !*slipped) return status;
   run->phase.last = run->phase.best = INFINITY;
-  run->phase.high = true; /* at the smaller scale the weights, O(1/q) off, may still hold them */
+  if (!run->phase.high)
+    run->phase.high = 1; /* at the smaller scale the weights, O(1/q) off, may still hold them */
   run->h = 0;
   return status;
 }
@@ -310,8 +361,9 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   bool escaped;
   double excess;
   *done = false;
-  if (!worth_polishing(run)) {
-    phase->last = phase->best = INFINITY;
+  double way = way_of_stretch(run);
+  if (!worth_polishing(run, way)) {
+    rest_elsewhere(run, way, true);
     run->fresh = false;
     return RF_OK;
   }
@@ -324,16 +376,17 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
   bool at_rest = !status && solved && point_moved(run, polish) < RF_TOL_NEAR;
   if (at_rest) status = let_slip(run, polish, &slipped);
   if (slipped) return status;
-  if (status || !polish->ok) {
-    phase->best = INFINITY;
-    return status;
+  if (status) return status;
+  if (!polish->ok) {
+    rest_elsewhere(run, way, isfinite(before));
+    return RF_OK;
   }
   double distance = polish->distance;
   bool stalls = fabs(distance - before) < RF_TOL_STALL * distance && distance > RF_TOL_NEAR &&
                 distance < 10 * RF_TOL_NEAR_AT_ALL;
   phase->stalled = stalls ? phase->stalled + 1 : 0;
-  if (phase->stalled >= 3)
-    phase->high = true; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
+  if (phase->stalled >= 3 && !phase->high)
+    phase->high = 1; /* at rest at this scale, O(1/sqrt q) or O(1/q) from the point */
   bool still = stopped_falling(run, distance), settled = distance < RF_TOL_NEAR;
   settled = settled || (distance < RF_TOL_NEAR_STILL && still);
   if (!settled && !(phase->steps >= PATIENCE && at_rest)) return RF_OK;
@@ -344,7 +397,8 @@ static RfStatus try_to_finish(RfRun *run, RfPolish *polish, bool *done) {
     status = keep_small_groups(run, polish, &escaped, &excess);
   if (status || !escaped) {
     *done = !status && distance <= RF_TOL_NEAR_AT_ALL && (settled || !matters(run, polish, polish->late)) &&
-            (!matters(run, polish, polish->left_out) || fades(run, polish));
+            (!matters(run, polish, polish->left_out) || fades(run, polish) ||
+             (settled && fades_with_scale(run, polish)));
     return status;
   }
   run->escapes++;
