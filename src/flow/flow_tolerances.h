@@ -54,7 +54,7 @@
 
 /* ---- steps (run.c, explicit.c, implicit.c) ---- */
 #define RF_EXPLICIT_STABLE      6.1   /* step times the largest rate at which the explicit method is stable */
-#define RF_TOL_STEP_EXPLICIT    1e-16 /* no shorter step than this, in units of tau */
+#define RF_TOL_STEP_EXPLICIT    1e-16 /* no shorter step than this, in units of tau or of the fastest answer */
 #define RF_TOL_STEP_IMPLICIT    1e-19 /* the same; frozen scales make stiffness of 1e6 and more */
 #define RF_TOL_STILL_EXPLICIT   1e-13 /* events after shorter times than this came at the same moment */
 #define RF_TOL_STILL_IMPLICIT   1e-15

@@ -189,6 +189,15 @@ static void plan_explicit(RfRun *run, double h, double error) {
     run->h = next_step(run, h, error, ORDER, 0.333, 6);
 }
 
+/* No shorter explicit step than this: it would move nothing by more than rounding. A long row in a network
+ * that has cancelled its margin answers at rates of 1e17 and more, from the start on. */
+static double least_step(const RfRun *run) {
+  const RfSystem *system = &run->system;
+  double least = RF_TOL_STEP_EXPLICIT * rf_run_tau_unit(run);
+  if (run->problem->freeze_second) return least;
+  return least / fmax(1, rf_system_reach(system) * rf_system_possible_margin(system));
+}
+
 /* A step of at most h whose error is small enough, up to the events in it. */
 static RfStatus try_explicit(RfRun *run, double *h, double *error) {
   RfSystem *system = &run->system;
@@ -198,7 +207,7 @@ static RfStatus try_explicit(RfRun *run, double *h, double *error) {
     if (*error <= 1) break;
     if (isnan(*error)) return RF_INTERRUPTED;
     *h = next_step(run, *h, *error, method->low ? ORDER_LOW : ORDER, 0.2, 1);
-    if (!(*h > RF_TOL_STEP_EXPLICIT * rf_run_tau_unit(run))) return no_step(run);
+    if (!(*h > least_step(run))) return no_step(run);
   }
   rf_explicit_end(method, system);
   memcpy(run->y_end, method->end, (size_t)rf_system_size(system) * sizeof(double));
