@@ -4,6 +4,7 @@
  * never crosses. The speed at one moment does not tell: what implicit steps leave of the resting margins is
  * soon more than the drift. So it is read off two states, ln tau apart by one or more. */
 #include "flow/fit/drift.h"
+#include "flow/fit/implicit_internal.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -23,6 +24,15 @@ static bool may_reach(const RfRun *run, rf_index u) {
   return false;
 }
 
+/* Speeds that rounding hides: of the fields, and with long rows of the margins that rest, whose pushes are
+ * known to as much. Under lifted weights the drift is fast beside that. */
+static double hidden_speed(const RfSystem *system) {
+  double sum = RF_TOL_REST_ROUNDING * rf_system_reach(system);
+  for (rf_index i = 0; i < system->n && system->grade && !system->lift.on; i++)
+    if (system->seen[i]) sum += system->p[i] * system->x_norm[i] * fmin(1, rf_system_margin_blur(system, i));
+  return sum;
+}
+
 /* Where unit u has come to since the state in run->way: true when it goes to a hyperplane. */
 static bool goes_across(RfRun *run, rf_index u) {
   const RfSystem *system = &run->system;
@@ -32,6 +42,7 @@ static bool goes_across(RfRun *run, rf_index u) {
   double a0 = shrunk * fabs(y0[units * d + u]), a = fabs(y[units * d + u]);
   double apart = log(system->tau / run->way.tau);
   double moved = RF_TOL_REST_ROUNDING * rf_system_reach(system) * (system->tau - run->way.tau);
+  double hidden = hidden_speed(system) * (system->tau - run->way.tau);
   for (rf_index i = 0; i < n; i++) {
     double side = system->sigma[u * n + i], length = system->x_norm[i];
     if (side == 0 || !(side * system->H[u * n + i] > RF_TOL_PLANE * length)) continue;
@@ -39,7 +50,7 @@ static bool goes_across(RfRun *run, rf_index u) {
     double before = side * rf_la_quick_dot(y0 + u * d, system->problem->X + i * d, d) / length;
     double step = a0 * before - a * far; /* towards it */
     if (!(step * RF_TOL_REST_FOLDS > a * far * apart)) continue;
-    if (step > a * (1 + 2 * far) * moved) return true;
+    if (step > a * (1 + 2 * far) * hidden) return true;
     if (before > moved && !(run->way.arrives > 0)) /* else it is there already, as far as rounding tells */
       run->way.arrives = system->log_t + a * far * apart / step;
   }

@@ -352,9 +352,9 @@ static RfStatus take_up_drift(RfRun *run, bool *over, bool *lost) {
   RfDrift found;
   RfStatus status = rf_run_lift(run, &found);
   *over = found == RF_DRIFT_NONE;
-  /* after a motion pushes part with time */
-  bool early = system->lift.drive > 0 && system->tau * rf_system_reach(system) < RF_TOL_LIFT_START &&
-               run->since_event >= quiet_after;
+  /* pushes part with time, after a motion, too */
+  bool waits = !(system->lift.drive > 0) || system->grade || run->since_event >= quiet_after;
+  bool early = waits && system->tau * rf_system_reach(system) < RF_TOL_LIFT_START;
   *lost = found == RF_DRIFT_BEYOND && !early;
   return status;
 }

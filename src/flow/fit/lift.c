@@ -33,13 +33,16 @@ static Pushes pushes(const RfSystem *system) {
   return found;
 }
 
-/* Who grows, by the weights of the flow; false: some are neither here nor there. */
+/* Who grows, by the weights of the flow: a sample that grows pushes like 1/tau, and one that pushes a hundred
+ * times as much as that rests, under whatever weight. false: some are neither here nor there. */
 static bool tell_apart(RfSystem *system) {
+  double clock = system->tau * rf_system_reach(system);
   for (rf_index i = 0; i < system->n; i++) {
     double push = push_of(system, i);
     bool matters = system->seen[i] && system->x_norm[i] > 0;
     system->lift.grows[i] = matters && push < RF_TOL_LIFT_GROWS;
-    if (matters && push >= RF_TOL_LIFT_GROWS && push < RF_TOL_LIFT_RESTS) return false;
+    if (matters && push >= RF_TOL_LIFT_GROWS && push < RF_TOL_LIFT_RESTS && push * clock < RF_TOL_LIFT_STOPS)
+      return false;
   }
   return true;
 }

@@ -121,8 +121,40 @@ static void taken_up_again(void **state) {
   family_problem_free(&p);
 }
 
+/* Drifts that were lost. Where long rows know their pushes to 1e-9, a drift is hidden long before rounding of
+ * the fields hides it, and its steps, cut by that rounding, did not end (163, 1895: velocity off by 3e-3 on
+ * the way); a finer run met one before pushes had parted, and gave up (827). And two units of long rows that
+ * cancel answer at rates of 1e17, where no step was found (1605). */
+static void not_lost(void **state) {
+  (void)state;
+  const struct {
+    Family family;
+    uint64_t seed;
+    rf_index number;
+  } lost[] = {{FAMILY_LENGTHS, 1794866620, 163},
+              {FAMILY_LENGTHS, 1794851367, 1895},
+              {FAMILY_MIXED, 1794866620, 827},
+              {FAMILY_LENGTHS, 1794870292, 1605}};
+  for (size_t k = 0; k < sizeof lost / sizeof *lost; k++) {
+    RfContext context;
+    FamilyProblem p;
+    RfFlowSettings settings;
+    RfFlowResult result;
+    rf_context_init(&context);
+    assert_ok(&context,
+              family_problem_new(&context, &p, lost[k].family, lost[k].seed, lost[k].number, false));
+    rf_flow_settings_init(&settings);
+    settings.max_steps = 20000;
+    assert_true(rf_flow_run(&context, &result, &p.flow, &settings) >= 0);
+    assert_true(result.audit.passed);
+    assert_int_equal(result.limit.outcome, RF_FLOW_NOT_SEPARATED);
+    rf_flow_result_free(&result);
+    family_problem_free(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lifted_and_not), cmocka_unit_test(beyond_rounding),
-                                     cmocka_unit_test(taken_up_again)};
+                                     cmocka_unit_test(taken_up_again), cmocka_unit_test(not_lost)};
   return cmocka_run_group_tests_name("flow/fit/lift", tests, NULL, NULL);
 }
