@@ -373,7 +373,8 @@ RF_API RfStatus rf_flow_run(RfContext *context, RfFlowResult *result, const RfFl
 typedef struct RfLayeredLimit {
   RfFlowOutcome outcome; /* converged, undecided, not separated, interrupted, or stopped at `until` */
   char why[160];         /* one line, "" when converged */
-  RfLayeredNet net;      /* |theta| = 1; for outcomes other than converged, the state reached */
+  RfLayeredNet
+      net; /* |theta| = 1; not converged: the state reached, or the limit of the samples that are seen */
   rf_index n;
   double margin;                        /* min_i y_i f(x_i) / |theta|^D */
   double *margins;                      /* n, divided by their minimum; NULL when it is not positive */

@@ -36,8 +36,11 @@ struct RfLayeredFlow {
   double log_loss; /* ln of the summed loss */
   double smargin;  /* loss^{-1}(L): smoothed margin */
   double min_q;    /* smallest y_i f(x_i) */
-  double norm;     /* |theta| (of the state, also when frozen) */
-  double kappa;    /* growth of ln |theta| since the scale was frozen; 0 before */
+  rf_index unseen; /* samples that nobody sees: all ways through the network are shut, and their outputs 0 */
+  double seen_loss, seen_smargin, seen_q; /* as above, of the others */
+  double norm;                            /* |theta| (of the state, also when frozen) */
+  double kappa;                           /* growth of ln |theta| since the scale was frozen; 0 before */
+  bool woken; /* a sample that nobody saw has come into sight with the scale frozen */
   double
       drift; /* largest change of |u^(l)|^2 - |u^(l+1)|^2 over neighbouring layers, relative to |theta|^2 */
   rf_index steps, rejected;
@@ -56,13 +59,16 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
                              const double *X, const double *y, rf_index n, RfLoss loss);
 void rf_layered_flow_free(RfLayeredFlow *flow);
 /* Each returns RF_OK when the mark is reached, RF_UNDECIDED at the step limit, RF_INTERRUPTED, or a failure.
- * to_time: t (summed loss). to_loss: L <= loss. to_smargin: smoothed margin >= value (RF_NOT_SEPARABLE when
- * the loss has stopped falling before). */
+ * to_time: t (summed loss). to_loss: L <= loss. to_smargin: smoothed margin >= value, or, where samples
+ * are left that nobody sees, that of the others is, and large enough to freeze the scale (RF_NOT_SEPARABLE
+ * when the loss has stopped falling before). */
 RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t);
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin);
 /* Freezes the scale where it stands (call it after to_smargin; the sharper the margin, the closer) and lets
  * ln |theta| grow by kappa more: dphi/dkappa = v/mu - phi with v = sum_i p_i y_i df_i, p the softmax weights
- * at the frozen scale. Reads limits to about ln(n)/smargin. Needs a homogeneous network. */
+ * at the frozen scale. Reads limits to about ln(n)/smargin. Samples that nobody sees are no part of that; it
+ * ends where one of them comes into sight, and the flow goes on with to_smargin. Needs a homogeneous network.
+ */
 RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa);
 /* Freezes it where margins are `factor` times as large. */
 void rf_layered_flow_raise(RfLayeredFlow *flow, double factor);

@@ -250,8 +250,9 @@ static RfStatus add_held(RfSided *sided, rf_index at, double slope) {
     return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
   sided->side[at] = 0;
   for (rf_index f = 0; f < sided->followers; f++)
-    if (sided->leader[sided->follower[f]] == at) sided->side[sided->follower[f]] = 0;
-  sided->held_at[sided->held] = at;
+    if (sided->leader[sided->follower[f]] == at)
+      sided->side[sided->follower[f]] = 0, sided->top[sided->follower[f]] = 1;
+  sided->held_at[sided->held] = at, sided->top[at] = 1;
   sided->start_slope[sided->held] = slope, sided->slack[sided->held] = RF_LAYERED_SLOPE;
   sided->firm[sided->held] = 0;
   sided->held_slope[sided->held++] = slope;
@@ -323,7 +324,7 @@ static double fault(RfSided *sided, rf_index at, int8_t *to) {
     *to = 0;
     return -sided->side[at] * speed - RF_LAYERED_HELD;
   }
-  double above = sided->held_slope[k] - 1, below = leak - sided->held_slope[k];
+  double above = sided->held_slope[k] - rf_sided_top(sided, k), below = leak - sided->held_slope[k];
   *to = above > 0 ? -1 : 1; /* speeds grow with the slope: no side is left to that of the slope */
   if (rf_sided_ridge(sided, sided->firm[k]) > 0) return -sided->firm[k] / sided->push;
   *to = above > below ? 1 : -1;
@@ -358,7 +359,7 @@ static RfStatus pivot(RfSided *sided, const Corner *corner, bool *found) {
     if (*found || worst < 0) break;
     from = sided->side[worst];
     for (rf_index k = 0; k < sided->held; k++) /* Newton starts inside the box */
-      sided->start_slope[k] = fmin(fmax(sided->held_slope[k], leak), 1);
+      sided->start_slope[k] = fmin(fmax(sided->held_slope[k], leak), rf_sided_top(sided, k));
     status = assign(sided, worst, to, from > 0 ? 1 : leak);
   }
   return status;
@@ -492,8 +493,8 @@ double rf_sided_late(RfSided *sided, double speed) {
     from[count++] = z0 > 0 ? z0 / (z0 - z1) : 0;
   }
   for (rf_index k = 0; k < sided->held; k++) {
-    double s0 = sided->marked_slope[0][k], s1 = sided->marked_slope[1][k];
-    double in = s1 > 1 ? 1 - s0 : s0 - leak, out = s1 > 1 ? s1 - 1 : leak - s1;
+    double s0 = sided->marked_slope[0][k], s1 = sided->marked_slope[1][k], top = rf_sided_top(sided, k);
+    double in = s1 > top ? top - s0 : s0 - leak, out = s1 > top ? s1 - top : leak - s1;
     if (!(out > sided->slack[k])) continue;
     rate[count] = out * astray(sided, sided->held_at[k]);
     from[count++] = in > 0 ? in / (in + out) : 0;
@@ -520,7 +521,8 @@ static RfStatus group(RfSided *sided, Corner *corner) {
   corner->count = leaders, sided->held = 0;
   for (rf_index c = corner->all - corner->aside; c < corner->all && !status; c++) {
     rf_index at = corner->at[c];
-    if (sided->side[at] == 0) put(sided, at, sided->slope[at] > 0.5 * (1 + sided->net->leak) ? 1 : -1);
+    double slope = sided->slope[at] / sided->top[at];
+    if (sided->side[at] == 0) put(sided, at, slope > 0.5 * (1 + sided->net->leak) ? 1 : -1);
   }
   for (rf_index c = 0; c < leaders && !status; c++) {
     rf_index at = corner->at[c];
@@ -548,7 +550,8 @@ RfStatus rf_sided_apply(RfSided *sided, const double *theta) {
   RfStatus status = find_corner(sided, &corner);
   for (rf_index k = sided->held - 1; k >= 0 && !status && !sided->lost; k--) {
     bool ridge = rf_sided_ridge(sided, sided->firm[k]) > 0;
-    if (ridge || rf_sided_slope_out(sided, k)) let_go(sided, k, (sided->held_slope[k] > 1) != ridge ? 1 : -1);
+    bool above = sided->held_slope[k] > rf_sided_top(sided, k);
+    if (ridge || rf_sided_slope_out(sided, k)) let_go(sided, k, above != ridge ? 1 : -1);
   }
   if (!status) status = group(sided, &corner);
   if (!status && corner.count > 0) status = pivot(sided, &corner, &found);

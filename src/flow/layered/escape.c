@@ -4,7 +4,8 @@
  * margin to first order, hence no lambda, and obey dtheta_V/dkappa = (H - I) theta_V,   H = sum lambda_i y_i
  * d2f_i / dtheta_V^2   (symmetric, by sides). The point repels when an eigenvalue of H exceeds 1, that is,
  * when (1 + slack) I - H has no Cholesky factor. For a unit (w,a) of a two-layer network the eigenvalues are
- * +-|sum lambda_i y_i s_i x_i|, the dual norm; a path with three or more zero weights gives none. Between
+ * +-|sum lambda_i y_i s_i x_i|, the dual norm; units held on their kinks move along these only, H is taken on
+ * what is left there; a path with three or more zero weights gives none. Between
  * kinks f is linear in each single weight, so that difference quotients of the gradient are exact for any
  * step. */
 #include "flow/layered/escape.h"
@@ -69,6 +70,43 @@ static void shifted(Escape *escape, double *out, rf_index p, double h) {
   escape->theta[p] = before;
 }
 
+/* The planes of held units, within V, orthonormal, into rows (held x count); how many. */
+static rf_index held_planes(Escape *escape, double *rows) {
+  rf_index count = escape->count, kept = 0;
+  for (rf_index k = 0; k < rf_sided_held(escape->sided); k++) {
+    double *row = rows + kept * count;
+    rf_sided_plane(escape->sided, escape->plus, k, escape->theta);
+    for (rf_index c = 0; c < count; c++) row[c] = escape->plus[escape->list[c]];
+    double size = rf_la_norm(row, count);
+    for (rf_index b = 0; b < 2 * kept; b++) /* twice is enough */
+      rf_la_axpy(row, -rf_la_quick_dot(row, rows + b % kept * count, count), rows + b % kept * count, count);
+    double left = rf_la_norm(row, count);
+    if (!(left > RF_LAYERED_RANK * size && size > 0)) continue;
+    rf_la_scale(row, 1 / left, count);
+    kept++;
+  }
+  return kept;
+}
+
+/* H = (1 - n n') H (1 - n n') for every row n. */
+static RfStatus along_planes(Escape *escape) {
+  rf_index count = escape->count, held = rf_sided_held(escape->sided);
+  double *rows = RF_NEW(double, (held + 2) * count), *across = rows + held * count;
+  if (!rows) return rf_fail(escape->context, RF_ERR_MEMORY, "out of memory for the escape test");
+  rf_index kept = held_planes(escape, rows);
+  for (rf_index k = 0; k < kept; k++) {
+    const double *n = rows + k * count;
+    rf_la_apply(across, escape->H, n, count, count, count);
+    rf_la_combine(across + count, escape->H, n, count, count, count);
+    double along = rf_la_quick_dot(across, n, count);
+    for (rf_index r = 0; r < count; r++)
+      for (rf_index c = 0; c < count; c++)
+        escape->H[r * count + c] += along * n[r] * n[c] - across[r] * n[c] - n[r] * across[count + c];
+  }
+  rf_free(rows);
+  return RF_OK;
+}
+
 /* (1 + slack) I - H. */
 static RfStatus form(Escape *escape) {
   rf_index count = escape->count;
@@ -81,10 +119,13 @@ static RfStatus form(Escape *escape) {
     shifted(escape, escape->minus, escape->list[c], -h);
     for (rf_index r = 0; r < count; r++) {
       double second = (escape->plus[escape->list[r]] - escape->minus[escape->list[r]]) / (2 * h);
-      escape->H[r * count + c] = (r == c ? 1 + RF_LAYERED_REPELS : 0) - second;
+      escape->H[r * count + c] = second;
     }
   }
-  return RF_OK;
+  RfStatus status = along_planes(escape);
+  for (rf_index e = 0; e < count * count; e++)
+    escape->H[e] = (e / count == e % count ? 1 + RF_LAYERED_REPELS : 0) - escape->H[e];
+  return status;
 }
 
 RfStatus rf_layered_repels(RfContext *context, bool *repels, RfSided *sided, const double *theta,

@@ -11,14 +11,35 @@
 
 #include "la/la.h"
 
+double rf_sided_top(const RfSided *sided, rf_index k) {
+  rf_index at = sided->held_at[k];
+  double top = sided->top[at];
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->leader[sided->follower[f]] == at) top = fmax(top, sided->top[sided->follower[f]]);
+  return top;
+}
+
+/* One slope for the group: beside a wall that of another sample is as much smaller as its weight is. */
 void rf_sided_put_slope(RfSided *sided, rf_index k, double slope) {
   rf_index at = sided->held_at[k];
-  sided->slope[at] = slope;
+  double top = rf_sided_top(sided, k);
+  sided->slope[at] = slope * (sided->top[at] / top);
   for (rf_index f = 0; f < sided->followers; f++) {
     rf_index other = sided->follower[f];
     if (sided->leader[other] == at)
-      sided->slope[other] = sided->turned[other] > 0 ? slope : sided->net->leak + 1 - slope;
+      sided->slope[other] =
+          sided->turned[other] > 0 ? slope * (sided->top[other] / top) : sided->net->leak + 1 - slope / top;
   }
+}
+
+/* All of the group of held unit k above their kinks, or below. */
+static void put_way(RfSided *sided, rf_index k, bool above) {
+  double ends[] = {sided->net->leak, 1};
+  rf_index at = sided->held_at[k];
+  sided->slope[at] = ends[above];
+  for (rf_index f = 0; f < sided->followers; f++)
+    if (sided->leader[sided->follower[f]] == at)
+      sided->slope[sided->follower[f]] = ends[above == (sided->turned[sided->follower[f]] > 0)];
 }
 
 void rf_sided_put_slopes(RfSided *sided) {
@@ -49,18 +70,32 @@ static rf_index doubled(const RfSided *sided, rf_index i, rf_index *list) {
   return count;
 }
 
+/* A unit of the group of held unit k on sample i. */
+static rf_index member(const RfSided *sided, rf_index k, rf_index i) {
+  rf_index at = sided->held_at[k];
+  for (rf_index f = 0; f < sided->followers && at / sided->hidden != i; f++)
+    if (sided->leader[sided->follower[f]] == sided->held_at[k] && sided->follower[f] / sided->hidden == i)
+      at = sided->follower[f];
+  return at;
+}
+
 void rf_sided_cells(RfSided *sided, RfSidedCells *cells, rf_index i) {
   cells->held = doubled(sided, i, cells->k), cells->count = (rf_index)1 << cells->held;
-  for (rf_index c = 0; c < cells->held; c++) cells->slope[c] = sided->slope[sided->held_at[cells->k[c]]];
+  for (rf_index c = 0; c < cells->held; c++) {
+    rf_index k = cells->k[c], at = sided->held_at[k];
+    double top = rf_sided_top(sided, k);
+    cells->slope[c] = sided->slope[at] * (top / sided->top[at]);
+    cells->own[c] = cells->slope[c] * (sided->top[member(sided, k, i)] / top);
+  }
 }
 
 double rf_sided_cell(RfSided *sided, const RfSidedCells *cells, rf_index cell) {
   double leak = sided->net->leak, weight = 1;
   for (rf_index c = 0; c < cells->held; c++) {
     bool above = cell >> c & 1;
-    double share = (cells->slope[c] - leak) / (1 - leak);
+    double share = (cells->own[c] - leak) / (1 - leak);
     weight *= above ? share : 1 - share;
-    rf_sided_put_slope(sided, cells->k[c], above ? 1 : leak);
+    put_way(sided, cells->k[c], above);
   }
   return weight;
 }

@@ -111,7 +111,8 @@ static void fixed_slopes(Derivatives *d) {
   for (rf_index i = 0; i < n; i++) {
     if (!(sided->p[i] > RF_LAYERED_UNFELT_WEIGHT)) continue;
     double *row = d->rows + felt * P, *scaled = d->scaled + felt++ * P;
-    double factor = sided->p[i] * rate(sided->loss, d->q[i]);
+    double factor =
+        sided->seen[i] ? sided->p[i] * rate(sided->loss, d->q[i]) : 0; /* a wall stays where it is */
     memset(row, 0, (size_t)P * sizeof(double));
     rf_sided_add_output(sided, row, i, sided->y[i]);
     rf_la_axpy(d->log_S, factor, row, P);

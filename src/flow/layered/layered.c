@@ -54,7 +54,7 @@ void rf_layered_flow_free(RfLayeredFlow *flow) {
     rf_stiff_free(work->stiff);
     for (int s = 0; s < stages; s++) rf_free(work->k[s]);
     rf_free(work->q), rf_free(work->trial), rf_free(work->next), rf_free(work->layers0);
-    rf_free(work->weights), rf_free(work->from);
+    rf_free(work->weights), rf_free(work->from), rf_free(work->some);
   }
   rf_free(work);
   rf_layers_free(&flow->net);
@@ -88,6 +88,19 @@ void rf_layered_velocity(const RfContext *context, RfLayeredFlow *flow, double *
   for (rf_index p = 0; p < P; p++) out[p] = out[p] / mu - theta[p];
 }
 
+/* The samples that are seen, and what is theirs; where all are, what is everybody's. */
+static void refresh_seen(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  const int8_t *seen = work->smooth ? NULL : rf_sided_seen(work->sided);
+  rf_index count = 0;
+  flow->seen_q = INFINITY;
+  for (rf_index i = 0; i < flow->n; i++)
+    if (!seen || seen[i]) work->some[count++] = work->q[i], flow->seen_q = fmin(flow->seen_q, work->q[i]);
+  flow->unseen = flow->n - count;
+  flow->seen_loss = count > 0 ? rf_loss_log_sum(work->some, count, flow->loss, rf_loss_log_value) : -INFINITY;
+  flow->seen_smargin = rf_loss_inverse_log(flow->loss, flow->seen_loss);
+}
+
 /* Fixed layers do not count as imbalanced. */
 static void refresh(RfLayeredFlow *flow) {
   Work *work = flow->work;
@@ -96,6 +109,7 @@ static void refresh(RfLayeredFlow *flow) {
   for (rf_index i = 0; i < flow->n; i++) flow->min_q = fmin(flow->min_q, work->q[i]);
   flow->log_loss = rf_loss_log_sum(work->q, flow->n, flow->loss, rf_loss_log_value);
   flow->smargin = rf_loss_inverse_log(flow->loss, flow->log_loss);
+  refresh_seen(flow);
   flow->norm = rf_la_norm(net->theta, net->n_parameters);
   if (work->clock == CLOCK_FROZEN) return;
   for (rf_index l = 0; l + 1 < net->n_layers; l++) {
@@ -117,8 +131,9 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
   work->X = X, work->y = y;
   work->q = RF_NEW(double, n), work->trial = RF_NEW(double, P), work->next = RF_NEW(double, P);
   work->layers0 = RF_NEW(double, net->n_layers);
-  work->weights = RF_NEW(double, n), work->from = RF_NEW(double, P);
-  bool complete = work->from && work->q && work->weights && work->trial && work->next && work->layers0;
+  work->weights = RF_NEW(double, n), work->from = RF_NEW(double, P), work->some = RF_NEW(double, n);
+  bool complete =
+      work->some && work->from && work->q && work->weights && work->trial && work->next && work->layers0;
   for (int s = 0; s < stages; s++) complete = (work->k[s] = RF_NEW(double, P)) != NULL && complete;
   if (!complete) goto no_memory;
   status = rf_sided_suits(net, n) ? rf_sided_new(context, &work->sided, &flow->net, X, y, n, loss)
@@ -300,8 +315,9 @@ static double late_step(const RfLayeredFlow *flow, double step) {
   if (work->clock == CLOCK_LATE) return step;
   if (work->clock == CLOCK_TIME) return step * exp(work->shift);
   double mean = 0;
+  const int8_t *seen = rf_sided_seen(work->sided);
   for (rf_index i = 0; i < flow->n; i++)
-    mean += exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift) * work->q[i];
+    if (seen[i]) mean += exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift) * work->q[i];
   return step * flow->norm * flow->norm / ((double)rf_layers_homogeneity(&flow->net) * mean);
 }
 
@@ -316,7 +332,7 @@ static RfStatus settle_sides(RfLayeredFlow *flow, bool event, double implicit) {
     status = rf_sided_project(work->sided, flow->net.theta, late);
     work->fresh = false;
   }
-  if (event) work->fresh = false;
+  if (event) work->fresh = false, refresh_seen(flow);
   return status;
 }
 
@@ -485,6 +501,10 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   for (rf_index step = 0; now < t; step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;
+    if (flow->unseen == flow->n) { /* nothing moves */
+      flow->log_t = log(t);
+      return RF_OK;
+    }
     RfStatus status = advance(context, flow, t - now, CLOCK_TIME, &taken);
     if (status) return status;
     now = t - now <= taken ? t : now + taken;
@@ -495,37 +515,48 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   return RF_OK;
 }
 
+/* Samples that nobody sees hold the loss: to margins of the others at which the scale can be frozen. */
+static bool reached(const RfLayeredFlow *flow, double smargin) {
+  return flow->smargin >= smargin || (flow->unseen > 0 && flow->unseen < flow->n &&
+                                      flow->seen_smargin >= fmax(smargin, RF_LAYERED_MARGIN_OTHER));
+}
+
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin) {
-  double taken, tau = 0, mark_tau = 1, mark_loss = flow->log_loss;
-  for (rf_index step = 0; flow->smargin < smargin; step++) {
+  double taken, tau = 0;
+  flow->woken = false;
+  flow->work->still_from = flow->work->next_look = flow->work->from_tau = 0;
+  for (rf_index step = 0; !reached(flow, smargin); step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;
-    RfStatus status = advance(context, flow, INFINITY, CLOCK_LATE, &taken);
+    bool rests = flow->unseen == flow->n; /* nothing moves */
+    RfStatus status = rests ? RF_OK : advance(context, flow, INFINITY, CLOCK_LATE, &taken);
     if (status) return status;
-    flow->log_t = rf_run_log_add(flow->log_t, flow->work->log_dt);
-    tell(context, flow);
-    if (flow->on_step) flow->on_step(flow->user, flow);
-    tau += taken;
-    bool rests, marked = tau > mark_tau * 1000;
-    status = rf_layered_at_rest(context, flow, tau, marked && mark_loss - flow->log_loss < RF_LAYERED_REST,
-                                &rests);
+    if (!rests) {
+      flow->log_t = rf_run_log_add(flow->log_t, flow->work->log_dt);
+      tell(context, flow);
+      if (flow->on_step) flow->on_step(flow->user, flow);
+      tau += taken;
+      status = rf_layered_at_rest(context, flow, tau, &rests);
+    }
     if (!status && rests && rf_sided_layer_at_zero(flow->work->sided)) {
       flow->stuck = at_zero;
       return RF_UNDECIDED;
     }
     if (status || rests) return status ? status : RF_NOT_SEPARABLE;
-    if (marked) mark_tau = tau, mark_loss = flow->log_loss;
   }
   return RF_OK;
 }
 
 RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa) {
-  if (rf_layers_homogeneity(&flow->net) == 0)
-    return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs a homogeneous network");
-  if (!(flow->min_q > 0)) return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs positive margins");
+  double degree = (double)rf_layers_homogeneity(&flow->net);
+  if (degree == 0) return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs a homogeneous network");
+  if (!(flow->seen_q > 0) || flow->unseen == flow->n)
+    return rf_fail(context, RF_ERR_USAGE, "freezing the scale needs positive margins");
   double target = flow->kappa + kappa, taken, norm = flow->norm;
   flow->log_t = NAN, flow->work->fresh = false; /* a polish has used the sides since */
   for (rf_index step = 0; flow->kappa < target; step++) {
+    rf_index unseen = flow->unseen;
+    double margin = flow->seen_smargin;
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;
     RfStatus status = advance(context, flow, target - flow->kappa, CLOCK_FROZEN, &taken);
@@ -534,6 +565,13 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
     tell(context, flow);
     rf_la_scale(flow->net.theta, norm / flow->norm,
                 flow->net.n_parameters); /* |phi| drifts by rounding only */
+    if (flow->unseen < unseen) { /* ln t = -ln S, to what a margin of the frozen scale tells of that */
+      flow->woken = true, flow->log_t = margin * exp(degree * flow->kappa);
+      flow->work->h[CLOCK_LATE] = 0;
+      for (rf_index l = 0; l < flow->net.n_layers; l++) /* their differences have faded beside the scale */
+        flow->work->layers0[l] = layer_square(&flow->net, l);
+      return RF_OK;
+    }
   }
   return RF_OK;
 }

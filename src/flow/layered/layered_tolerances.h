@@ -53,6 +53,9 @@
   1.5 /* events are aimed at this many times what counts as beyond, so that the next try is beyond */
 #define RF_LAYERED_OVER          3.0   /* and found when none is farther beyond: on its kink, not across it */
 #define RF_LAYERED_UNFELT_WEIGHT 1e-20 /* weight of a sample that adds less than rounding to the velocity */
+#define RF_LAYERED_WALL                                                                                      \
+  300.0 /* ln of the weight of a sample nobody sees over that of all others, at most: its square is a number \
+         */
 #define RF_LAYERED_HELD          1e-14 /* speed off the kinks over |velocity|: rounding of a sum */
 #define RF_LAYERED_STALLS        1e-11 /* the same where it falls no more: no better is to be had */
 #define RF_LAYERED_SLOPE_UNKNOWN 1.0   /* largest such slack: the width of [leak,1], and no slope is known */
@@ -86,13 +89,15 @@
 #define RF_LAYERED_NEGATIVE     1e-12 /* a multiplier over |theta|^2 is negative by this, not by rounding */
 #define RF_LAYERED_WEIGHS       1e-6  /* weight of a sample that may be a support */
 #define RF_LAYERED_FEWER                                                                                     \
-  100.0                         /* where that leads nowhere, the next try asks for so much more: three tries \
-                                 */
-#define RF_LAYERED_AGREE  1e-7  /* two polished points are the same */
-#define RF_LAYERED_HIDDEN 1e-12 /* of |theta|^D: an output of nothing but rounding */
-#define RF_LAYERED_NEAR   1e-2  /* the state is near the point, or comes nearer */
-#define RF_LAYERED_REACH  0.1   /* a point farther from the state than this is another one */
-#define RF_LAYERED_APART  1e-2  /* two runs that end farther apart decide nothing */
+  100.0                       /* where that leads nowhere, the next try asks for so much more: three tries   \
+                               */
+#define RF_LAYERED_AGREE 1e-7 /* two polished points are the same */
+#define RF_LAYERED_DARK                                                                                      \
+  1e-9 /* of what its layer sees: so far below its kink the limit leaves a sample dark */
+#define RF_LAYERED_EDGE  20.0 /* growth of the network, ln, in which all that dies out does: 1e-9 */
+#define RF_LAYERED_NEAR  1e-2 /* the state is near the point, or comes nearer */
+#define RF_LAYERED_REACH 0.1  /* a point farther from the state than this is another one */
+#define RF_LAYERED_APART 1e-2 /* two runs that end farther apart decide nothing */
 
 /* ---- escape ---- */
 #define RF_LAYERED_VANISHED 1e-9 /* weight over |theta|: zero at the point */

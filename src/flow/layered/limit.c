@@ -81,23 +81,23 @@ static void end_with(RfLayeredLimit *limit, RfFlowOutcome outcome, const char *w
 /* As far as `until`, or to smoothed margin `aim`. */
 static RfStatus travel(RfContext *context, RfLayeredFlow *flow, const RfFlowSettings *settings, double shift,
                        double aim) {
-  switch (settings->until) {
-  case RF_UNTIL_TIME: return rf_layered_flow_to_time(context, flow, settings->until_value * exp(-shift));
-  case RF_UNTIL_LOSS:
-    return rf_layered_flow_to_smargin(context, flow,
-                                      rf_loss_inverse_log(flow->loss, log(settings->until_value) + shift));
-  default: return rf_layered_flow_to_smargin(context, flow, aim);
-  }
+  if (settings->until == RF_UNTIL_TIME)
+    return rf_layered_flow_to_time(context, flow, settings->until_value * exp(-shift));
+  return rf_layered_flow_to_smargin(context, flow, aim);
 }
 
 /* ---- the limit ---------------------------------------------------------------------------------------- */
 
-/* Weights p of the samples at the state of the flow. */
+/* Weights p of the samples at the state of the flow; none of those that nobody sees. */
 static RfStatus sample_weights(RfContext *context, double *p, const RfLayeredFlow *flow, const double *X,
                                const double *y) {
   RfStatus status = rf_layers_evaluate(context, p, NULL, &flow->net, X, flow->n);
+  const int8_t *seen = rf_sided_seen(rf_layered_sides(flow));
   double least = INFINITY, sum = 0;
-  for (rf_index i = 0; i < flow->n && !status; i++) p[i] *= y[i], least = fmin(least, p[i]);
+  for (rf_index i = 0; i < flow->n && !status; i++) {
+    p[i] = seen[i] ? p[i] * y[i] : INFINITY;
+    least = fmin(least, p[i]);
+  }
   for (rf_index i = 0; i < flow->n && !status; i++) sum += p[i] = exp(least - p[i]);
   for (rf_index i = 0; i < flow->n && !status; i++) p[i] /= sum;
   return status;
@@ -120,6 +120,8 @@ static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayere
   return status;
 }
 
+/* Times that a sample comes into sight at a frozen scale. */
+enum { MOST_WAKES = 200 };
 /* Stretches with the scale frozen: their number; and how many more while the point next to the flow repels
  * it. */
 enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
@@ -129,7 +131,7 @@ enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
  * larger margins come across. */
 static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                        const double *y) {
-  double stretch = 6, before = INFINITY;
+  double stretch = 6, before = INFINITY, edge = 0;
   RfLayeredNet last = {0}, from = {0};
   RfLayeredPolish polish = {0};
   RfStatus status = RF_OK;
@@ -139,17 +141,18 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     rf_layers_free(&from);
     status = rf_layers_copy(context, &from, &flow->net);
     if (!status) status = rf_layered_flow_far(context, flow, stretch);
-    double gone = status ? 0 : rf_layered_distance(from.theta, flow->net.theta, from.n_parameters);
+    if (status || flow->woken) break;
+    double gone = rf_layered_distance(from.theta, flow->net.theta, from.n_parameters);
     moving = flow->net.n_parameters > RF_LAYERED_STIFF_MOST && gone > RF_LAYERED_REACH;
     if (moving) { /* a polish is dear there, and its point is not near yet */
       polish.ok = false, before = INFINITY;
       rf_layers_free(&last);
       continue;
     }
-    if (!status) status = polish_state(context, limit, &polish, flow, X, y);
+    status = polish_state(context, limit, &polish, flow, X, y);
     if (status) break;
     bool blocked = !polish.ok && (polish.across || gone < RF_LAYERED_NEAR);
-    if (blocked && across && flow->min_q < RF_LAYERED_MARGIN_MOST) /* still, after a longer stretch */
+    if (blocked && across && flow->seen_q < RF_LAYERED_MARGIN_MOST) /* still, after a longer stretch */
       rf_layered_flow_raise(flow, RF_LAYERED_RAISE);
     across = blocked;
     double moved = polish.ok && last.theta
@@ -161,6 +164,11 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
     if (agree)
       status = rf_layered_repels(context, &repels, rf_layered_sides(flow), limit->net.theta, limit->lambda,
                                  flow->net.theta, y, flow->n, limit->net.n_parameters);
+    if (agree && !repels && flow->unseen > 0) {
+      edge = edge > 0 ? edge : flow->kappa + RF_LAYERED_EDGE;
+      agree = rf_sided_unseen_by(rf_layered_sides(flow), limit->net.theta) > RF_LAYERED_DARK ||
+              flow->kappa >= edge;
+    }
     agree = agree && !repels;
     leaving = leaving || repels;
     rf_layers_free(&last);
@@ -169,13 +177,20 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
   limit->distance = polish.distance, limit->held = polish.held;
   if (status > 0)
     end_with(limit, outcome_of(status), reason(status, flow)), status = RF_OK;
+  else if (flow->woken)
+    agree = false;
   else if (!agree)
     end_with(limit, RF_FLOW_UNDECIDED,
              repels                ? "the KKT point next to the flow repels it, and it has not left"
              : polish.ok || moving ? "the direction still moves"
                                    : "no KKT point near the direction reached");
-  else
+  else if (flow->unseen == 0)
     end_with(limit, RF_FLOW_CONVERGED, "");
+  else {
+    limit->outcome = RF_FLOW_NOT_SEPARATED;
+    rf_format(limit->why, WHY_SIZE, "the limit of the other samples leaves %lld unseen",
+              (long long)flow->unseen);
+  }
   if (!status && !agree) { /* a point that was not decided on is no limit: the state itself is told */
     rf_layers_free(&limit->net);
     limit->distance = NAN;
@@ -185,23 +200,50 @@ static RfStatus settle(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow 
   return status;
 }
 
+/* From where the scale can be frozen on; *again: a sample has come into sight, and the flow goes on. */
+static RfStatus from_there(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
+                           const double *y, bool *again) {
+  const RfLayeredNet *net = &flow->net;
+  bool fixed = rf_layers_homogeneity(net) == 0;
+  for (rf_index l = 0; l < net->n_layers; l++) fixed = fixed || net->layers[l].fixed;
+  *again = false;
+  if (fixed)
+    end_with(limit, RF_FLOW_UNDECIDED,
+             "samples that nobody sees may come into sight as the margins of the others grow");
+  else if (net->n_parameters > RF_LAYERED_POLISH_MOST || !rf_layered_sides(flow))
+    end_with(limit, RF_FLOW_UNDECIDED,
+             "too many parameters to compute the limit; this is the state at margin 400");
+  else {
+    RfStatus status = settle(context, limit, flow, X, y);
+    *again = !status && flow->woken;
+    return status;
+  }
+  return RF_OK;
+}
+
 /* One run at a tolerance: fills outcome, why, net and where the flow ended. */
 static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlow *flow, const double *X,
                          const double *y, const RfFlowSettings *settings, double shift, double aim) {
+  RfStatus status = RF_OK;
+  bool again = true;
+  if (settings->until == RF_UNTIL_LOSS)
+    aim = rf_loss_inverse_log(flow->loss, log(settings->until_value) + shift);
   if (settings->until == RF_UNTIL_INFINITY) rf_layered_late_sides(flow);
-  RfStatus status = travel(context, flow, settings, shift, aim);
-  if (status < 0) return status;
-  limit->log_t = flow->log_t + shift, limit->log_loss = flow->log_loss - shift;
-  limit->log_norm = log(flow->norm), limit->drift = flow->drift;
-  if (status)
-    end_with(limit, outcome_of(status), reason(status, flow));
-  else if (settings->until != RF_UNTIL_INFINITY)
-    end_with(limit, RF_FLOW_STOPPED, "the requested loss or time is reached");
-  else if (flow->net.n_parameters > RF_LAYERED_POLISH_MOST || !rf_layered_sides(flow))
-    end_with(limit, RF_FLOW_UNDECIDED,
-             "too many parameters to compute the limit; this is the state at margin 400");
-  else
-    status = settle(context, limit, flow, X, y);
+  for (rf_index round = 0; again && !status; round++) {
+    again = false;
+    status = travel(context, flow, settings, shift, aim);
+    if (status < 0) return status;
+    limit->log_t = flow->log_t + shift, limit->log_loss = flow->log_loss - shift;
+    limit->log_norm = log(flow->norm) + flow->kappa, limit->drift = fmax(limit->drift, flow->drift);
+    if (status)
+      end_with(limit, outcome_of(status), reason(status, flow));
+    else if (settings->until == RF_UNTIL_TIME || (settings->until == RF_UNTIL_LOSS && flow->smargin >= aim))
+      end_with(limit, RF_FLOW_STOPPED, "the requested loss or time is reached");
+    else if (round > MOST_WAKES)
+      end_with(limit, RF_FLOW_UNDECIDED, "samples come into sight and are lost again without end");
+    else
+      status = from_there(context, limit, flow, X, y, &again);
+  }
   if (status >= 0 && !limit->net.theta) {
     RfStatus copied = rf_layers_copy(context, &limit->net, &flow->net);
     if (copied) status = copied;
@@ -210,56 +252,10 @@ static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlo
   return status < 0 ? status : RF_OK;
 }
 
-/* Samples without a way through the network: no weight moves their outputs. */
-static RfStatus find_unseen(RfContext *context, bool *unseen, const RfLayeredNet *net, const double *X,
-                            rf_index n) {
-  double one = 1, *gradient = RF_NEW(double, net->n_parameters);
-  rf_index inputs = net->layers[0].inputs;
-  RfStatus status = gradient ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
-  for (rf_index i = 0; i < n && !status; i++) {
-    status = rf_layers_gradient(context, gradient, NULL, net, X + i * inputs, &one, 1);
-    unseen[i] = !status && rf_la_max_abs(gradient, net->n_parameters) == 0;
-  }
-  rf_free(gradient);
-  return status;
-}
-
-/* The loss has stopped falling since what is left of it belongs to samples that nobody sees. The others go on
- * to their own limit, slowly, and turn the network: whoever is seen there has been woken up on the way. */
-static RfStatus confirm_rest(RfContext *context, RfLayeredLimit *limit, const RfLayeredFlow *flow,
-                             const double *X, const double *y, const RfFlowSettings *settings) {
-  rf_index n = flow->n, inputs = flow->net.layers[0].inputs, count = 0;
-  double *some = RF_NEW(double, n *inputs), *signs = RF_NEW(double, n), *q = RF_NEW(double, n);
-  bool *unseen = RF_NEW(bool, n);
-  RfLayeredLimit others = {0};
-  RfFlowSettings quiet = *settings;
-  quiet.check_direction = false, quiet.trace = 0;
-  RfStatus status =
-      some && signs && q && unseen ? RF_OK : rf_fail(context, RF_ERR_MEMORY, "out of memory for a limit");
-  if (!status) status = find_unseen(context, unseen, &flow->net, X, n);
-  if (!status) status = rf_layers_evaluate(context, q, NULL, &flow->net, X, n);
-  bool apart = true, woken = false; /* those who are seen are on their sides */
-  for (rf_index i = 0; i < n && !status; i++) {
-    if (unseen[i]) continue;
-    memcpy(some + count * inputs, X + i * inputs, (size_t)inputs * sizeof(double));
-    signs[count++] = y[i], apart = apart && q[i] * y[i] > 0;
-  }
-  if (!status && apart && count > 0 && count < n) {
-    status = rf_flow_run_layered(context, &others, &flow->net, some, signs, count, flow->loss, false, &quiet);
-    if (status > 0) status = RF_OK;
-    bool told = !status && others.outcome == RF_FLOW_CONVERGED;
-    if (told) status = rf_layers_evaluate(context, q, NULL, &others.net, X, n);
-    for (rf_index i = 0; i < n && told && !status; i++)
-      woken = woken || (unseen[i] && fabs(q[i]) > RF_LAYERED_HIDDEN); /* |theta| = 1 */
-    if (others.outcome == RF_FLOW_INTERRUPTED)
-      end_with(limit, RF_FLOW_INTERRUPTED, others.why);
-    else if (woken)
-      end_with(limit, RF_FLOW_UNDECIDED,
-               "samples that nobody sees may come into sight as the margins of the others grow");
-  }
-  rf_layered_limit_free(&others);
-  rf_free(some), rf_free(signs), rf_free(q), rf_free(unseen);
-  return status;
+/* A limit of the samples that are seen, all of them or not. */
+static bool has_limit(const RfLayeredLimit *limit) {
+  return limit->outcome == RF_FLOW_CONVERGED ||
+         (limit->outcome == RF_FLOW_NOT_SEPARATED && isfinite(limit->distance));
 }
 
 /* |difference| to a run at a looser tolerance whose scale is frozen elsewhere. */
@@ -272,7 +268,7 @@ static RfStatus second_opinion(RfContext *context, RfLayeredLimit *limit, const 
   if (status) return status;
   flow.tolerance *= 30, flow.max_steps = settings->max_steps, flow.again = true;
   status = run_once(context, &other, &flow, X, y, settings, 0, RF_LAYERED_MARGIN_OTHER);
-  if (!status && other.outcome == RF_FLOW_CONVERGED)
+  if (!status && other.outcome == limit->outcome && has_limit(&other))
     limit->direction_error = rf_layered_distance(limit->net.theta, other.net.theta, other.net.n_parameters);
   else if (!status && other.outcome != RF_FLOW_INTERRUPTED)
     limit->direction_error = 2;
@@ -344,10 +340,8 @@ RfStatus rf_flow_run_layered(RfContext *context, RfLayeredLimit *limit, const Rf
   }
   flow.max_steps = settings->max_steps;
   if (!status) status = run_once(context, limit, &flow, X, y, settings, shift, RF_LAYERED_MARGIN);
-  if (!status && limit->outcome == RF_FLOW_CONVERGED && settings->check_direction)
+  if (!status && has_limit(limit) && settings->check_direction)
     status = second_opinion(context, limit, start, X, y, n, loss, settings);
-  if (!status && limit->outcome == RF_FLOW_NOT_SEPARATED && settings->check_direction)
-    status = confirm_rest(context, limit, &flow, X, y, settings);
   if (!status) status = certify(context, limit, X, y, n);
   rf_layered_flow_free(&flow);
   if (status < 0) {

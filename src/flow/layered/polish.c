@@ -21,6 +21,9 @@ typedef struct Polish {
   double *theta;       /* P: current point */
   double *q, *z;       /* n: y f at the current point; K: inputs of held units */
   double *weights;     /* n */
+  const int8_t *seen;  /* n: the others are walls: no supports, but units may be held on them */
+  double *walls;       /* n: y_i times the weight of a wall, any: slopes there are in the unit of it */
+  double *pull;        /* P: what the walls push with, sum walls_i df_i */
   double *G;           /* k+K rows of P: y_i df_i, then dz */
   double *system;      /* (P+k+K)^2 */
   double *step, *way;  /* P+k+K each */
@@ -30,7 +33,8 @@ typedef struct Polish {
 static void polish_free(Polish *polish) {
   rf_free(polish->support), rf_free(polish->lambda), rf_free(polish->theta), rf_free(polish->q);
   rf_free(polish->z), rf_free(polish->weights), rf_free(polish->G), rf_free(polish->system);
-  rf_free(polish->step), rf_free(polish->way), rf_free(polish->plus);
+  rf_free(polish->step), rf_free(polish->way), rf_free(polish->plus), rf_free(polish->walls);
+  rf_free(polish->pull);
 }
 
 static RfStatus polish_new(Polish *polish) {
@@ -40,9 +44,10 @@ static RfStatus polish_new(Polish *polish) {
   polish->z = RF_NEW(double, K + 1), polish->G = RF_NEW(double, (n + K) * P);
   polish->system = RF_NEW(double, size *size), polish->step = RF_NEW(double, size);
   polish->way = RF_NEW(double, size);
-  polish->plus = RF_NEW(double, P);
-  bool complete = polish->support && polish->lambda && polish->theta && polish->q && polish->weights &&
-                  polish->z && polish->G && polish->system && polish->step && polish->way && polish->plus;
+  polish->plus = RF_NEW(double, P), polish->walls = RF_NEW(double, n), polish->pull = RF_NEW(double, P);
+  bool complete = polish->walls && polish->pull && polish->support && polish->lambda && polish->theta &&
+                  polish->q && polish->weights && polish->z && polish->G && polish->system && polish->step &&
+                  polish->way && polish->plus;
   return complete ? RF_OK : rf_fail(polish->context, RF_ERR_MEMORY, "out of memory for a limit");
 }
 
@@ -50,6 +55,7 @@ static RfStatus polish_new(Polish *polish) {
 static void evaluate(Polish *polish) {
   rf_index P = polish->P;
   rf_sided_outputs(polish->sided, polish->q, polish->z, polish->theta);
+  rf_sided_gradient(polish->sided, polish->pull, polish->walls, polish->theta);
   memset(polish->weights, 0, (size_t)polish->n * sizeof(double));
   for (rf_index j = 0; j < polish->k; j++) {
     rf_index i = polish->support[j];
@@ -65,6 +71,7 @@ static void evaluate(Polish *polish) {
 static RfStatus form_system(Polish *polish) {
   rf_index P = polish->P, k = polish->k, K = polish->K, size = P + k + K;
   double *system = polish->system;
+  memcpy(polish->weights, polish->walls, (size_t)polish->n * sizeof(double));
   for (rf_index j = 0; j < k; j++)
     polish->weights[polish->support[j]] = polish->lambda[j] * polish->y[polish->support[j]];
   RfStatus status = rf_sided_hessian(polish->sided, system, polish->weights, polish->theta);
@@ -89,7 +96,7 @@ static RfStatus form_system(Polish *polish) {
 /* Minus the residual into step; returns its size relative to |theta|. */
 static double residual(Polish *polish) {
   rf_index P = polish->P, k = polish->k;
-  for (rf_index r = 0; r < P; r++) polish->step[r] = -polish->theta[r];
+  for (rf_index r = 0; r < P; r++) polish->step[r] = polish->pull[r] - polish->theta[r];
   for (rf_index j = 0; j < k; j++) {
     rf_la_axpy(polish->step, polish->lambda[j], polish->G + j * P, P);
     polish->step[P + j] = 1 - polish->q[polish->support[j]];
@@ -150,7 +157,7 @@ static bool mend_support(Polish *polish) {
     return true;
   }
   for (rf_index i = 0; i < polish->n; i++) {
-    bool inside = false;
+    bool inside = !polish->seen[i];
     for (rf_index j = 0; j < polish->k; j++) inside = inside || polish->support[j] == i;
     if (!inside && polish->q[i] < least) least = polish->q[i], lowest = i;
   }
@@ -174,10 +181,14 @@ static bool begin(Polish *polish, const double *state, const double *p, double d
   polish->k = 0;
   memcpy(polish->theta, state, (size_t)polish->P * sizeof(double));
   rf_sided_outputs(polish->sided, polish->q, polish->z, polish->theta);
-  for (rf_index i = 0; i < polish->n; i++) least = fmin(least, polish->q[i]);
+  for (rf_index i = 0; i < polish->n; i++)
+    if (polish->seen[i]) least = fmin(least, polish->q[i]);
   if (!(least > 0)) return false;
   rf_la_scale(polish->theta, pow(least, -1 / degree), polish->P);
   double square = rf_la_quick_dot(polish->theta, polish->theta, polish->P);
+  const double *weights = rf_sided_weights(polish->sided);
+  for (rf_index i = 0; i < polish->n; i++)
+    polish->walls[i] = polish->seen[i] ? 0 : weights[i] * polish->y[i] * square / degree;
   for (rf_index i = 0; i < polish->n; i++)
     if (p[i] > weighs) polish->support[polish->k] = i, polish->lambda[polish->k++] = p[i] * square / degree;
   return true;
@@ -224,6 +235,7 @@ RfStatus rf_layered_polish(RfContext *context, RfLayeredPolish *result, RfSided 
                            double degree) {
   rf_index K = rf_sided_held(sided);
   Polish polish = {.context = context, .sided = sided, .y = y, .n = n, .P = P, .K = K};
+  polish.seen = rf_sided_seen(sided);
   double *slopes = RF_NEW(double, K + 1), error = INFINITY;
   *result = (RfLayeredPolish){.distance = NAN, .residual = NAN, .held = K};
   RfStatus status = polish_new(&polish);

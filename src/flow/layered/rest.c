@@ -9,22 +9,20 @@
 typedef struct RfLayeredFlowWork Work;
 
 /* Do the pushes of the samples cancel, at velocity v? Near zero they are small without that. A unit that is
- * held is such a cancelling: its samples push as if it were not. *left: part of the loss of those that push
- * at all, more than which it does not fall while units keep their sides. */
-static bool cancels(RfLayeredFlow *flow, const double *v, double *left) {
+ * held is such a cancelling: its samples push as if it were not. */
+static bool cancels(RfLayeredFlow *flow, const double *v) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
-  double pushes = 0, push, *one = work->k[1], *weights = work->weights;
+  double pushes = 0, *one = work->k[1], *weights = work->weights;
+  const double *p = rf_sided_weights(work->sided);
   rf_index held = rf_sided_held(work->sided);
   double *slopes = rf_sided_slopes(work->sided);
   for (rf_index k = 0; k < held; k++) slopes[k] = 1;
   rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
-  *left = 0;
   for (rf_index i = 0; i < flow->n; i++) {
-    weights[i] = exp(rf_loss_log_slope(flow->loss, work->q[i]) - work->shift);
+    weights[i] = p[i];
     rf_sided_gradient(work->sided, one, weights, flow->net.theta);
-    pushes += push = rf_la_norm(one, P), weights[i] = 0;
-    if (push > 0) *left += exp(rf_loss_log_value(flow->loss, work->q[i]) - flow->log_loss);
+    pushes += rf_la_norm(one, P), weights[i] = 0;
   }
   return rf_la_norm(v, P) <= RF_LAYERED_CANCELS * pushes;
 }
@@ -54,7 +52,7 @@ static double mean_speed(RfLayeredFlow *flow, double tau) {
   return first ? INFINITY : sqrt(square) / since;
 }
 
-RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests) {
+RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool *rests) {
   Work *work = flow->work;
   rf_index P = flow->net.n_parameters;
   *rests = false;
@@ -75,12 +73,10 @@ RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau,
     if (status || (*rests = work->growth * tau < 1)) return status;
   }
   double fall =
-      exp(work->log_S[0] - flow->log_loss) * rf_la_quick_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
+      exp(work->log_S[0] - flow->seen_loss) * rf_la_quick_dot(work->k[0], work->k[0], P) * fmax(tau, 1);
   if (!(fall < RF_LAYERED_REST)) return RF_OK;
   work->fresh = false; /* slopes and hidden inputs are used below */
-  double left;
-  bool balanced = cancels(flow, work->k[0], &left);
-  if ((*rests = waited && left < RF_LAYERED_REST) || !balanced) return RF_OK;
+  if (!cancels(flow, work->k[0])) return RF_OK;
   if (work->stiff) return nothing_grows(context, flow, tau, rests);
   *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
   return RF_OK;

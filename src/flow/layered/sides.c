@@ -30,6 +30,7 @@ void rf_sided_free(RfSided *sided) {
       rf_free(sided->marked_firm[0]), rf_free(sided->marked_firm[1]);
   rf_free(sided->side), rf_free(sided->slope), rf_free(sided->z), rf_free(sided->scale);
   rf_free(sided->held_at), rf_free(sided->held_slope), rf_free(sided->p), rf_free(sided->own);
+  rf_free(sided->seen), rf_free(sided->top), rf_free(sided->open);
   rf_free(sided->delta), rf_free(sided->below), rf_free(sided->activation);
   rf_free(sided->v), rf_free(sided->plane), rf_free(sided->busy);
   for (int end = 0; end < 2; end++) rf_free(sided->marked_z[end]), rf_free(sided->marked_slope[end]);
@@ -329,8 +330,7 @@ double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *the
   /* Off its kink by rounding a held unit is seen with some slope, not with that of a trial thrown away. */
   if (sided->held > 0) memcpy(sided->held_slope, sided->start_slope, (size_t)sided->held * sizeof(double));
   rf_sided_outputs(sided, q, NULL, theta);
-  double log_S = rf_loss_log_sum(q, sided->n, sided->loss, rf_loss_log_slope);
-  for (rf_index i = 0; i < sided->n; i++) sided->p[i] = exp(rf_loss_log_slope(sided->loss, q[i]) - log_S);
+  double log_S = rf_sided_weigh(sided, q);
   sided->lost = false, sided->push = 0;
   if (sided->held > 0)
     rf_sided_hold(sided, v);
@@ -420,14 +420,16 @@ double rf_sided_event(const RfSided *sided, double *over) {
   }
   for (rf_index k = 0; k < sided->held; k++) {
     double low = sided->marked_slope[0][k], high = sided->marked_slope[1][k], leak = sided->net->leak;
-    double out = fmax(high - 1, leak - high), aim = RF_LAYERED_AIM * sided->slack[k];
+    double top = rf_sided_top(sided, k), out = fmax(high - top, leak - high),
+           aim = RF_LAYERED_AIM * sided->slack[k];
     double firm = sided->marked_firm[1][k], ridge = rf_sided_ridge(sided, firm);
     *over = fmax(*over, ridge);
     if (ridge > 0)
       first = fmin(first, passes(sided->marked_firm[0][k], firm, -RF_LAYERED_AIM * firm / ridge));
     if (!(out > sided->slack[k])) continue;
     *over = fmax(*over, out / sided->slack[k]);
-    first = fmin(first, high > 1 ? passes(1 - low, 1 - high, aim) : passes(low - leak, high - leak, aim));
+    first =
+        fmin(first, high > top ? passes(top - low, top - high, aim) : passes(low - leak, high - leak, aim));
   }
   return first;
 }
@@ -466,7 +468,7 @@ RfStatus rf_sided_project(RfSided *sided, double *theta, double h) {
   double *step = RF_NEW(double, 2 * (K + P + sided->n)), *other = step + K + P + sided->n;
   if (!step) return rf_fail(sided->context, RF_ERR_MEMORY, "out of memory for a slide");
   for (rf_index i = 0; i < sided->n && h > 0; i++)
-    if (sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) sided->felt[felt++] = i;
+    if (sided->seen[i] && sided->p[i] > RF_LAYERED_UNFELT_WEIGHT) sided->felt[felt++] = i;
   RfStatus status = project_step(sided, step, theta, 0, 0);
   if (!status && felt > 0) {
     status = project_step(sided, other, theta, h, felt);
@@ -488,7 +490,9 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
   bool complete = make_layers(sided);
   sided->side = RF_NEW_TABLE(int8_t, n, hidden), sided->slope = RF_NEW(double, n *hidden);
   sided->z = RF_NEW(double, n *hidden), sided->scale = RF_NEW(double, hidden);
-  sided->p = RF_NEW(double, n), sided->own = RF_NEW(double, n);
+  sided->p = RF_NEW(double, n), sided->own = RF_NEW(double, n), sided->top = RF_NEW(double, n *hidden);
+  sided->seen = RF_NEW(int8_t, n), sided->open = RF_NEW(int8_t, 3 * sided->width);
+  complete = complete && sided->top && sided->seen && sided->open;
   sided->follower = RF_NEW(rf_index, n * hidden), sided->leader = RF_NEW(rf_index, n * hidden);
   sided->turned = RF_NEW_TABLE(int8_t, n, hidden), sided->touched = RF_NEW(rf_index, n),
   sided->lower = RF_NEW(double, P);
@@ -507,6 +511,7 @@ RfStatus rf_sided_new(RfContext *context, RfSided **out, const RfLayeredNet *net
     *out = NULL;
     return rf_fail(context, RF_ERR_MEMORY, "out of memory for a flow");
   }
+  for (rf_index at = 0; at < n * hidden; at++) sided->top[at] = 1;
   load_matrices(sided, net->theta);
   /* Sides layer by layer: those below decide what the next layer sees. A unit on its kink starts on the lower
    * side, as phi'(0) = leak says. */

@@ -16,13 +16,23 @@ RfStatus rf_sided_new(RfContext *context, RfSided **sided, const RfLayeredNet *n
                       const double *y, rf_index n, RfLoss loss);
 void rf_sided_free(RfSided *sided);
 
-/* v = sum_i p_i y_i df_i with p_i = -loss'(q_i)/S and slopes by side; those of held units such that they stay
- * on their kinks. Leaves q and the hidden inputs at theta. Returns ln S. */
+/* v = sum_i p_i y_i df_i with p_i = -loss'(q_i)/S, S the sum over the samples that are seen, and slopes by
+ * side; those of held units such that they stay on their kinks. Leaves q and the hidden inputs at theta.
+ * Returns ln S, -infinity where nobody is seen. */
 double rf_sided_velocity(RfSided *sided, double *v, double *q, const double *theta);
 /* v as above, J (P x P) = dv/dtheta with the slopes of held units moving along, log_S (P) = d ln S/dtheta.
  * *known: false where no derivative of the slopes exists, J is then without them. */
 RfStatus rf_sided_jacobian(RfSided *sided, double *J, double *log_S, double *v, const double *theta,
                            bool *known);
+/* n: 1 where some way through the network is open, by the sides as they are; 0: a wall, whose output is 0 and
+ * which pushes nobody but who is held on its kink. */
+const int8_t *rf_sided_seen(RfSided *sided);
+/* At theta: how far, of what their layers see, are the units that shut the ways of samples which nobody sees
+ * below their kinks, at least? Held ones do not count. */
+double rf_sided_unseen_by(RfSided *sided, const double *theta);
+/* Weights of the samples at the last rf_sided_velocity; of walls, at most 1: slopes of units held there are
+ * in the unit of that. */
+const double *rf_sided_weights(const RfSided *sided);
 /* Sum of |p_i df_i| at the last rf_sided_velocity. */
 double rf_sided_push(const RfSided *sided);
 /* At the last rf_sided_velocity: has a unit left its side, or does a held one need a slope outside [leak,1]?

@@ -13,42 +13,45 @@ struct RfSided {
   const double *X, *y;
   rf_index n, hidden, P, width; /* width: largest layer */
   RfLoss loss;
-  rf_index *first;         /* per layer: where its hidden inputs begin; the last layer has none */
-  int32_t **index;         /* per layer: outputs x inputs, index into theta or -1 */
-  double **matrix;         /* per layer: outputs x inputs at the last theta */
-  double **inputs;         /* per layer: n x its inputs at the last rf_sided_outputs; the first is X */
-  double *rows, *deltas;   /* n x width each: scratch of passes over all samples */
-  double *square;          /* n: the same */
-  double *gradient;        /* of one layer: the same */
-  rf_index *felt;          /* n: the same */
-  int8_t *side;            /* n x hidden: 1, -1, 0 = held */
-  double *slope;           /* n x hidden */
-  double *z;               /* n x hidden: inputs at the last theta */
-  double *scale;           /* hidden: largest |z| of the unit at the last theta, what counts as zero */
-  double norm;             /* |theta| there */
-  rf_index held, room;     /* units held */
-  rf_index *held_at;       /* held: i*hidden + h */
-  double *held_slope;      /* held */
-  double *start_slope;     /* held: where they are looked for from; those of the last mark 0 */
-  double *slack;           /* held: outside [leak,1] by more is not rounding, at the last rf_sided_velocity */
-  double *firm;            /* held: how fast its slope turns it back to its kink, there; negative: away */
-  rf_index followers;      /* units that are on their kinks wherever a held one is: groups.c */
-  rf_index *follower;      /* followers: i*hidden + h */
-  rf_index *leader;        /* n x hidden: whom it follows, itself mostly */
-  int8_t *turned;          /* n x hidden: 1, or -1 where it is above when its leader is below */
-  rf_index *touched;       /* n: scratch, samples of one held unit and those that follow it */
-  bool late;               /* units are decided about however far beyond their kinks they are */
-  bool lost_marked;        /* the same at mark 1 */
-  bool lost;               /* no slopes hold these units, at the last rf_sided_velocity */
-  double push;             /* sum of the sizes of what the samples push with, there */
-  double *p, *own;         /* n ; n */
-  double *delta, *below;   /* width each */
-  double *activation;      /* (layers+1) x width: of one sample */
-  double *v, *plane;       /* P each */
-  double *lower, *mean;    /* P ; hidden: scratch */
-  double *lower_inputs;    /* width: scratch */
-  int8_t *busy;            /* n: a unit is held on this sample */
-  double *marked_z[2];     /* n x hidden: at the two ends between which an event lies */
+  rf_index *first;       /* per layer: where its hidden inputs begin; the last layer has none */
+  int32_t **index;       /* per layer: outputs x inputs, index into theta or -1 */
+  double **matrix;       /* per layer: outputs x inputs at the last theta */
+  double **inputs;       /* per layer: n x its inputs at the last rf_sided_outputs; the first is X */
+  double *rows, *deltas; /* n x width each: scratch of passes over all samples */
+  double *square;        /* n: the same */
+  double *gradient;      /* of one layer: the same */
+  rf_index *felt;        /* n: the same */
+  int8_t *side;          /* n x hidden: 1, -1, 0 = held */
+  double *slope;         /* n x hidden */
+  double *z;             /* n x hidden: inputs at the last theta */
+  double *scale;         /* hidden: largest |z| of the unit at the last theta, what counts as zero */
+  double norm;           /* |theta| there */
+  rf_index held, room;   /* units held */
+  rf_index *held_at;     /* held: i*hidden + h */
+  double *held_slope;    /* held */
+  double *start_slope;   /* held: where they are looked for from; those of the last mark 0 */
+  double *slack;         /* held: outside [leak,1] by more is not rounding, at the last rf_sided_velocity */
+  double *firm;          /* held: how fast its slope turns it back to its kink, there; negative: away */
+  rf_index followers;    /* units that are on their kinks wherever a held one is: groups.c */
+  rf_index *follower;    /* followers: i*hidden + h */
+  rf_index *leader;      /* n x hidden: whom it follows, itself mostly */
+  int8_t *turned;        /* n x hidden: 1, or -1 where it is above when its leader is below */
+  rf_index *touched;     /* n: scratch, samples of one held unit and those that follow it */
+  bool late;             /* units are decided about however far beyond their kinks they are */
+  bool lost_marked;      /* the same at mark 1 */
+  bool lost;             /* no slopes hold these units, at the last rf_sided_velocity */
+  double push;           /* sum of the sizes of what the samples push with, there */
+  double *p, *own;       /* n ; n */
+  int8_t *seen;          /* n: some way through the network is open on it; the others are walls */
+  double *top;           /* n x hidden: largest slope of a held unit; 1 but for walls, where p is at most 1 */
+  int8_t *open;          /* 3 x width: scratch */
+  double *delta, *below; /* width each */
+  double *activation;    /* (layers+1) x width: of one sample */
+  double *v, *plane;     /* P each */
+  double *lower, *mean;  /* P ; hidden: scratch */
+  double *lower_inputs;  /* width: scratch */
+  int8_t *busy;          /* n: a unit is held on this sample */
+  double *marked_z[2];   /* n x hidden: at the two ends between which an event lies */
   double *marked_slope[2]; /* held: the same */
   double *marked_firm[2];  /* held: the same */
 };
@@ -67,8 +70,11 @@ static inline bool rf_sided_off_side(const RfSided *sided, rf_index at) {
   return sided->net->leak != 1 && sided->side[at] * sided->z[at] < -rf_sided_beyond(sided, at);
 }
 
+/* Largest slope of held unit k, in the unit of the heaviest sample of its group. */
+double rf_sided_top(const RfSided *sided, rf_index k);
+
 static inline bool rf_sided_slope_out(const RfSided *sided, rf_index k) {
-  return sided->held_slope[k] > 1 + sided->slack[k] ||
+  return sided->held_slope[k] > rf_sided_top(sided, k) + sided->slack[k] ||
          sided->held_slope[k] < sided->net->leak - sided->slack[k];
 }
 
@@ -86,6 +92,9 @@ static inline double rf_sided_ridge(const RfSided *sided, double firm) {
   return !sided->late && firm < -rounding ? -firm / rounding : 0;
 }
 
+/* p of the samples, relative to S of those that are seen; ln S. A wall does not count in S: nothing of it
+ * moves while it is one. */
+double rf_sided_weigh(RfSided *sided, const double *q);
 /* f(x_i) at the matrices and slopes as they are; hidden inputs into z, activations into sided->activation
  * (row l = input of layer l). */
 double rf_sided_forward(RfSided *sided, rf_index i);
@@ -114,7 +123,7 @@ void rf_sided_put_slopes(RfSided *sided);
 enum { MOST_DOUBLED = 4 };
 typedef struct RfSidedCells {
   rf_index held, count, k[MOST_DOUBLED];
-  double slope[MOST_DOUBLED];
+  double slope[MOST_DOUBLED], own[MOST_DOUBLED]; /* of the groups ; of their units on this sample */
 } RfSidedCells;
 void rf_sided_cells(RfSided *sided, RfSidedCells *cells, rf_index i);
 double rf_sided_cell(RfSided *sided, const RfSidedCells *cells, rf_index cell);

@@ -18,6 +18,7 @@ struct RfLayeredFlowWork {
   bool large;     /* units change sides many to a step */
   double *q, *k[stages], *trial, *next, *layers0;
   double *weights;      /* n, zero between uses */
+  double *some;         /* n: scratch, margins of the samples that are seen */
   double shift;         /* ln S at the last evaluation */
   double log_S[stages]; /* ln S at the stages of the last step: the quadrature of t */
   double h[3];          /* next step, per clock */
@@ -47,8 +48,9 @@ void rf_layered_velocity(const RfContext *context, RfLayeredFlow *flow, double *
 /* The matrix of implicit steps from the state, and the rates in it. */
 RfStatus rf_layered_prepare_implicit(RfContext *context, RfLayeredFlow *flow, Clock clock);
 /* At rest: at this velocity the loss would hardly fall in the time waited, and nothing grows meanwhile (where
- * that cannot be asked: in a thousand times that). dL/dtau = -S |v|^2. waited: the loss hardly fell while tau
- * grew a thousandfold; then also where those that push have hardly any loss left, however they push. */
-RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool waited, bool *rests);
+ * that cannot be asked: in a thousand times that). L is that of the samples that are seen, dL/dtau = -S
+ * |v|^2.
+ */
+RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool *rests);
 
 #endif
