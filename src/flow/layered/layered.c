@@ -570,7 +570,9 @@ RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kap
       flow->work->h[CLOCK_LATE] = 0;
       for (rf_index l = 0; l < flow->net.n_layers; l++) /* their differences have faded beside the scale */
         flow->work->layers0[l] = layer_square(&flow->net, l);
-      return RF_OK;
+      if (rf_layered_barely_seen(flow))
+        flow->stuck = "a sample comes into sight through weights that have faded";
+      return flow->stuck ? RF_UNDECIDED : RF_OK;
     }
   }
   return RF_OK;

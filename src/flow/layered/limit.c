@@ -121,7 +121,7 @@ static RfStatus polish_state(RfContext *context, RfLayeredLimit *limit, RfLayere
 }
 
 /* Times that a sample comes into sight at a frozen scale. */
-enum { MOST_WAKES = 200 };
+enum { MOST_WAKES = 20 };
 /* Stretches with the scale frozen: their number; and how many more while the point next to the flow repels
  * it. */
 enum { STRETCHES = 12, STRETCHES_LEAVING = 40 };
@@ -226,6 +226,7 @@ static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlo
                          const double *y, const RfFlowSettings *settings, double shift, double aim) {
   RfStatus status = RF_OK;
   bool again = true;
+  double woken_at = 0;
   if (settings->until == RF_UNTIL_LOSS)
     aim = rf_loss_inverse_log(flow->loss, log(settings->until_value) + shift);
   if (settings->until == RF_UNTIL_INFINITY) rf_layered_late_sides(flow);
@@ -239,10 +240,12 @@ static RfStatus run_once(RfContext *context, RfLayeredLimit *limit, RfLayeredFlo
       end_with(limit, outcome_of(status), reason(status, flow));
     else if (settings->until == RF_UNTIL_TIME || (settings->until == RF_UNTIL_LOSS && flow->smargin >= aim))
       end_with(limit, RF_FLOW_STOPPED, "the requested loss or time is reached");
-    else if (round > MOST_WAKES)
+    else if (round > MOST_WAKES || (round > 1 && flow->kappa <= woken_at * (1 + RF_LAYERED_NOWHERE)))
       end_with(limit, RF_FLOW_UNDECIDED, "samples come into sight and are lost again without end");
-    else
+    else {
+      woken_at = flow->kappa;
       status = from_there(context, limit, flow, X, y, &again);
+    }
   }
   if (status >= 0 && !limit->net.theta) {
     RfStatus copied = rf_layers_copy(context, &limit->net, &flow->net);

@@ -1,4 +1,4 @@
-/* Has the flow of a layered network come to rest? */
+/* Has the flow of a layered network come to rest? Is what has come into sight seen at all? */
 #include <math.h>
 #include <string.h>
 
@@ -80,4 +80,20 @@ RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau,
   if (work->stiff) return nothing_grows(context, flow, tau, rests);
   *rests = RF_LAYERED_REST_WAIT * fall < RF_LAYERED_REST;
   return RF_OK;
+}
+
+bool rf_layered_barely_seen(RfLayeredFlow *flow) {
+  Work *work = flow->work;
+  const int8_t *seen = rf_sided_seen(work->sided);
+  double most = 0, least = INFINITY;
+  rf_sided_outputs(work->sided, work->q, NULL, flow->net.theta);
+  for (rf_index i = 0; i < flow->n; i++) {
+    if (!seen[i]) continue;
+    work->weights[i] = 1;
+    rf_sided_gradient(work->sided, work->k[1], work->weights, flow->net.theta);
+    work->weights[i] = 0;
+    double size = rf_la_norm(work->k[1], flow->net.n_parameters);
+    most = fmax(most, size), least = fmin(least, size);
+  }
+  return least <= RF_LAYERED_DARK * most;
 }

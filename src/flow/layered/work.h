@@ -52,5 +52,8 @@ RfStatus rf_layered_prepare_implicit(RfContext *context, RfLayeredFlow *flow, Cl
  * |v|^2.
  */
 RfStatus rf_layered_at_rest(RfContext *context, RfLayeredFlow *flow, double tau, bool *rests);
+/* Is a sample seen through nothing but weights that have faded beside the scale? The sides of their units are
+ * rounding there. */
+bool rf_layered_barely_seen(RfLayeredFlow *flow);
 
 #endif
