@@ -124,11 +124,10 @@ static void check_converged(RfContext *context, Report *report, const FamilyProb
   report->rerun = run_again(p, &result->limit, large, NULL);
   if (large && isnan(report->rerun)) report->rerun = run_again(p, &result->limit, false, NULL);
   report->by_rerun = report->rerun > fmax(1e-6, 10 * result->limit.direction_error);
-  if (report->by_rerun &&
-      report->rerun < 1e-2) { /* with what either tells of its error, do they exclude each other? */
-    double known = NAN;
-    run_again(p, &result->limit, large, &known);
-    report->by_rerun = !(report->rerun <= 1.1 * (known + result->limit.direction_error));
+  if (report->by_rerun) { /* both runs again: do the limits, with what each tells, exclude each other? */
+    double known = NAN, whole = run_again(p, &result->limit, false, &known);
+    if (!isnan(whole) && !isnan(known)) report->rerun = whole;
+    report->by_rerun = !(report->rerun <= fmax(1e-6, 1.1 * (known + result->limit.direction_error)));
   }
   if (report->by_kkt || report->by_escape || report->by_rerun)
     snprintf(report->text, sizeof report->text, "%s%s%s distance %.2g, direction_error %.2g",
