@@ -59,9 +59,9 @@ RfStatus rf_layered_flow_new(RfContext *context, RfLayeredFlow *flow, const RfLa
                              const double *X, const double *y, rf_index n, RfLoss loss);
 void rf_layered_flow_free(RfLayeredFlow *flow);
 /* Each returns RF_OK when the mark is reached, RF_UNDECIDED at the step limit, RF_INTERRUPTED, or a failure.
- * to_time: t (summed loss). to_loss: L <= loss. to_smargin: smoothed margin >= value, or, where samples
- * are left that nobody sees, that of the others is, and large enough to freeze the scale (RF_NOT_SEPARABLE
- * when the loss has stopped falling before). */
+ * to_time: t (summed loss). to_loss: L <= loss. to_smargin: smoothed margin >= value
+ * (RF_NOT_SEPARABLE when the loss has stopped falling before, or samples are left that nobody sees while that
+ * of the others is there, and large enough to freeze the scale). */
 RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double t);
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin);
 /* Freezes the scale where it stands (call it after to_smargin; the sharper the margin, the closer) and lets

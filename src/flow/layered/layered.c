@@ -515,17 +515,16 @@ RfStatus rf_layered_flow_to_time(RfContext *context, RfLayeredFlow *flow, double
   return RF_OK;
 }
 
-/* Samples that nobody sees hold the loss: to margins of the others at which the scale can be frozen. */
-static bool reached(const RfLayeredFlow *flow, double smargin) {
-  return flow->smargin >= smargin || (flow->unseen > 0 && flow->unseen < flow->n &&
-                                      flow->seen_smargin >= fmax(smargin, RF_LAYERED_MARGIN_OTHER));
+bool rf_layered_others_reached(const RfLayeredFlow *flow, double smargin) {
+  return flow->unseen > 0 && flow->unseen < flow->n &&
+         flow->seen_smargin >= fmax(smargin, RF_LAYERED_MARGIN_OTHER);
 }
 
 RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, double smargin) {
   double taken, tau = 0;
   flow->woken = false;
   flow->work->still_from = flow->work->next_look = flow->work->from_tau = 0;
-  for (rf_index step = 0; !reached(flow, smargin); step++) {
+  for (rf_index step = 0; !(flow->smargin >= smargin) && !rf_layered_others_reached(flow, smargin); step++) {
     if (step >= flow->max_steps) return RF_UNDECIDED;
     if (rf_context_stop(context)) return RF_INTERRUPTED;
     bool rests = flow->unseen == flow->n; /* nothing moves */
@@ -544,7 +543,7 @@ RfStatus rf_layered_flow_to_smargin(RfContext *context, RfLayeredFlow *flow, dou
     }
     if (status || rests) return status ? status : RF_NOT_SEPARABLE;
   }
-  return RF_OK;
+  return flow->smargin >= smargin ? RF_OK : RF_NOT_SEPARABLE;
 }
 
 RfStatus rf_layered_flow_far(RfContext *context, RfLayeredFlow *flow, double kappa) {

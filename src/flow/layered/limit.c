@@ -83,7 +83,8 @@ static RfStatus travel(RfContext *context, RfLayeredFlow *flow, const RfFlowSett
                        double aim) {
   if (settings->until == RF_UNTIL_TIME)
     return rf_layered_flow_to_time(context, flow, settings->until_value * exp(-shift));
-  return rf_layered_flow_to_smargin(context, flow, aim);
+  RfStatus status = rf_layered_flow_to_smargin(context, flow, aim);
+  return status == RF_NOT_SEPARABLE && rf_layered_others_reached(flow, aim) ? RF_OK : status;
 }
 
 /* ---- the limit ---------------------------------------------------------------------------------------- */
