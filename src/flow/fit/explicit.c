@@ -3,6 +3,7 @@
  * at less than half the evaluations (Dormand and Prince; Hairer, Norsett, Wanner, Solving Ordinary
  * Differential Equations I, II.5 and II.6). */
 #include "core/core.h"
+#include "flow/dopri5.h"
 #include "flow/flow_internal.h"
 #include "flow/flow_tolerances.h"
 
@@ -103,20 +104,8 @@ static const double dense[4][RF_EXPLICIT_STAGES] = {
      -0.43533456590011143754432175058e+02, 0.96324553959188282948394950600e+02,
      -0.39177261675615439165231486172e+02, -0.14972683625798562581422125276e+03}};
 
-/* The method of order 5: stages 1 to 5, the step, its error (the last entry is that of f at its end) and the
- * last term of its dense output. */
-enum { LOW = 6 };
-static const double low_tableau[LOW + 1][LOW] = {
-    {0},
-    {1.0 / 5},
-    {3.0 / 40, 9.0 / 40},
-    {44.0 / 45, -56.0 / 15, 32.0 / 9},
-    {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-    {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
-};
-static const double low_error[LOW + 1] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
-                                          -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+/* The method of order 5 (dopri5.h), and the last term of its dense output. */
+enum { LOW = RF_DOPRI5_STAGES - 1 };
 static const double low_dense[LOW + 1] = {-12715105075.0 / 11282082432,  0,
                                           87487479700.0 / 32700410799,   -10690763975.0 / 1880347072,
                                           701980252875.0 / 199316789632, -1453857185.0 / 822651844,
@@ -179,15 +168,15 @@ RF_HOT static double explicit_try_low(RfExplicit *method, RfSystem *system, doub
   const double *y = system->y;
   for (int s = 1; s < LOW; s++) {
     if (rf_context_stop(system->context)) return NAN;
-    stage_point(method, method->point, y, low_tableau[s], s, h, size);
+    stage_point(method, method->point, y, rf_dopri5[s], s, h, size);
     rf_system_rhs(system, method->point, method->stage[s]);
   }
-  stage_point(method, method->end, y, low_tableau[LOW], LOW, h, size);
+  stage_point(method, method->end, y, rf_dopri5[LOW], LOW, h, size);
   rf_system_rhs(system, method->end, method->stage[12]);
   double time_scale = scale_of_time(system, h, tol), worst = 0;
   for (rf_index i = 0; i < size; i++) {
     double sum = 0;
-    for (int j = 0; j <= LOW; j++) sum += low_error[j] * low_stage(method, j)[i];
+    for (int j = 0; j <= LOW; j++) sum += rf_dopri5_error[j] * low_stage(method, j)[i];
     double error = fabs(h * sum) / component_scale(system, i, y, tol, time_scale);
     if (!(error <= 1e300)) return INFINITY;
     worst = fmax(worst, error);

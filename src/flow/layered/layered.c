@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flow/dopri5.h"
 #include "flow/flow_internal.h"
 #include "flow/layered/flow.h"
 #include "flow/layered/work.h"
@@ -155,24 +156,11 @@ fail:
   return status;
 }
 
-/* Dormand and Prince's coefficients. */
-static const double a[stages][stages - 1] = {
-    {0},
-    {1.0 / 5},
-    {3.0 / 40, 9.0 / 40},
-    {44.0 / 45, -56.0 / 15, 32.0 / 9},
-    {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-    {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
-};
-static const double difference[stages] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
-                                          -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-
 /* ln of the mean of 1/S over a step, by the quadrature of the method: dt = h sum_s b_s / S_s. */
 static double step_mean(const double *log_S) {
   double least = INFINITY, sum = 0;
   for (int s = 0; s < stages; s++) least = fmin(least, log_S[s]);
-  for (int s = 0; s < stages - 1; s++) sum += a[stages - 1][s] * exp(least - log_S[s]);
+  for (int s = 0; s < stages - 1; s++) sum += rf_dopri5[stages - 1][s] * exp(least - log_S[s]);
   return log(sum) - least;
 }
 
@@ -185,14 +173,14 @@ static double trial_step(const RfContext *context, RfLayeredFlow *flow, double h
     double *at = s == stages - 1 ? work->next : work->trial;
     memcpy(at, theta, (size_t)P * sizeof *at);
     for (int j = 0; j < s; j++)
-      if (a[s][j] != 0) rf_la_axpy(at, h * a[s][j], work->k[j], P);
+      if (rf_dopri5[s][j] != 0) rf_la_axpy(at, h * rf_dopri5[s][j], work->k[j], P);
     rf_layered_velocity(context, flow, work->k[s], at, clock);
     work->log_S[s] = work->shift;
   }
   double square = 0;
   for (rf_index p = 0; p < P; p++) {
     double error = 0;
-    for (int s = 0; s < stages; s++) error += difference[s] * work->k[s][p];
+    for (int s = 0; s < stages; s++) error += rf_dopri5_error[s] * work->k[s][p];
     square += h * error * h * error;
   }
   double size = fmax(rf_la_norm(theta, P), rf_la_norm(work->next, P));
